@@ -1,5 +1,5 @@
-// The reference of the routes in BTCPay Server's shapes (commerce/greenfield/), a separate document, because their errors, headers and status codes differ from
-// our API's. Generated when the static assets are built.
+// The reference of the routes in the formats of BTCPay Server (commerce/greenfield/). It is a separate document, because their errors, headers and
+// status codes differ from those of our API. Generated when the static assets are built.
 import * as z from "zod";
 import * as shapes from "../commerce/greenfield/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
@@ -7,9 +7,9 @@ import type { RouteSpec } from "../platform/http/route.ts";
 import { VERSION } from "./configuration/version.ts";
 import { serversOf } from "./docs/openapi-servers.ts";
 
-const DESCRIPTION = `What shop plugins of BTCPay Server call, in the shapes of its Greenfield API, for the merchant of the key. Any success is 200.
-Members that are not listed are taken and left out. A change takes an \`Idempotency-Key\`. Everything else, and all of this with more of it, is in the
-API of this service: [/openapi.json](/openapi.json).`;
+const DESCRIPTION = `The routes that shop plugins of BTCPay Server call, in the formats of its Greenfield API, for the merchant of the key. Every success has the status
+200. Members of a request that are not listed are accepted and ignored. A change takes an \`Idempotency-Key\`. Everything else, and more complete
+versions of these routes, are in the API of this service: [/openapi.json](/openapi.json).`;
 
 interface Described {
   readonly chapter: "Connecting" | "Invoices" | "Webhooks";
@@ -20,7 +20,7 @@ interface Described {
   readonly answer?: () => z.ZodType;
 }
 
-/** By operation; includes those without a store in their path. */
+/** By operation. Each entry also describes the operation's variant without a store in its path (`...OfKey`). */
 const OPERATIONS: Readonly<Record<string, Described>> = {
   getCurrentKey: { chapter: "Connecting", summary: "Read what the key may do", answer: shapes.currentKey },
   getServerInfo: { chapter: "Connecting", summary: "Read the version of the API", answer: shapes.serverInfo },
@@ -58,7 +58,8 @@ const OPERATIONS: Readonly<Record<string, Described>> = {
   },
   markStoreInvoice: {
     chapter: "Invoices",
-    summary: "Mark an invoice by hand: Invalid cancels it; Settled is a note, and mailed to every owner and admin",
+    summary:
+      "Mark an invoice by hand: Invalid cancels it; Settled only adds a note, and every owner and admin is mailed",
     body: shapes.markInvoice,
     answer: shapes.invoice,
   },
@@ -72,14 +73,17 @@ const OPERATIONS: Readonly<Record<string, Described>> = {
   getStoreWebhook: { chapter: "Webhooks", summary: "Read an endpoint, without its secret", answer: shapes.webhook },
   updateStoreWebhook: {
     chapter: "Webhooks",
-    summary: "Change an endpoint; its secret stays",
+    summary: "Change an endpoint, except its secret",
     body: shapes.updateWebhook,
     answer: shapes.webhook,
   },
   deleteStoreWebhook: { chapter: "Webhooks", summary: "Delete an endpoint" },
 };
 
-const NOT_HERE: Described = { chapter: "Invoices", summary: "Not part of this service: answers 404 with a sentence" };
+const NOT_HERE: Described = {
+  chapter: "Invoices",
+  summary: "Not part of this service: answers 404 with an explanation",
+};
 
 /** Throws for a route without a description. */
 function describedOf({ operationId, callers }: RouteSpec): Described {
@@ -137,7 +141,7 @@ function operation(spec: RouteSpec, schemas: NamedSchemas): object {
           200: { description: "Done", ...(answer && content(answer)) },
           401: { description: "No valid secret key", ...content(error) },
           403: { description: "The key may not do this", ...content(error) },
-          ...(body && { 422: { description: "Fields are wrong", ...content(fieldErrors) } }),
+          ...(body && { 422: { description: "Some fields are invalid", ...content(fieldErrors) } }),
         }
       : { 404: { description: "Not part of this service", ...content(error) } },
   };

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, built together with the Worker from the schemas that also validate (decisions 1): every mounted route is
-// documented.
+// The OpenAPI 3.1 document, built together with the Worker from the schemas that also validate requests (decisions 1). It documents every route
+// except those in the formats of BTCPay Server (greenfield-openapi.ts).
 import * as z from "zod";
 import { eventBody } from "../platform/events/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
@@ -18,7 +18,7 @@ import { serversOf } from "./docs/openapi-servers.ts";
 /** CommonMark, as OpenAPI specifies. */
 const description =
   () => `Non-custodial crypto payments: invoices, wallets, products and customers, and the teams behind them. Amounts are decimal strings.
-A null for an optional member of a body counts as absent, unless its schema takes null.
+In a body, null for an optional member counts as absent, unless the member's schema allows null.
 
 A server sends its key as \`x-api-key\`. A user [signs in](/sign-in): the browser then has a session cookie, and every change also needs our own
 \`Origin\` header. Send JSON as \`content-type: application/json\`, and an \`Idempotency-Key\` with every change.
@@ -68,7 +68,7 @@ const errorBody = () =>
       code: z.string(),
       requestId: z.string(),
       details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-      // Details of PERMISSION_DENIED, WALLET_EXISTS, EXTERNAL_ID_EXISTS and WALLET_HAS_ACTIVE_PAYMENTS; others may follow.
+      // Details of PERMISSION_DENIED, WALLET_EXISTS, EXTERNAL_ID_EXISTS and WALLET_HAS_ACTIVE_PAYMENTS. Other codes may get details later.
       permission: z.string().optional(),
       walletId: z.string().optional(),
       invoiceId: z.string().optional(),
@@ -105,14 +105,14 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
         bearer: {
           type: "http",
           scheme: "bearer",
-          description: "The same key, for programs that send no other header.",
+          description: "The same key, for programs that can only send an `Authorization` header.",
         },
         session: {
           type: "apiKey",
           in: "cookie",
           name: "__Host-session",
           description:
-            "Set by signing in; named `session` on plain http at localhost. A change also needs our own Origin header.",
+            "Set by signing in; named `session` on plain http at localhost. A change also needs an Origin header with our own origin.",
         },
       },
       headers: HEADERS,
@@ -236,7 +236,7 @@ function answersOf(spec: RouteSpec, schemas: NamedSchemas): Record<string, unkno
   return answers;
 }
 
-/** Refusals grouped by status; each description lists the codes. A page's refusals are pages. */
+/** Refusals grouped by status; each description lists the codes. A page answers a refusal with an HTML page. */
 function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknown> {
   const codes = Map.groupBy(spec.isPage ? pageRefusalsOf(spec) : refusalsOf(spec), refusalStatus);
   const content = spec.isPage
@@ -246,7 +246,7 @@ function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknow
     [...codes].map(([status, names]) => [
       status,
       {
-        description: spec.isPage ? "A page that says why" : names.join(", "),
+        description: spec.isPage ? "A page that explains the error" : names.join(", "),
         headers: headersOf(spec, status === 429 || status === 503 ? ["Retry-After"] : []),
         content,
       },
@@ -256,7 +256,7 @@ function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknow
 
 type HeaderName = keyof typeof HEADERS;
 
-/** The headers that every response of this kind of route has, and `own`. */
+/** The headers that every response of this kind of route has, and those in `own`. */
 function headersOf(spec: RouteSpec, own: readonly HeaderName[]): Record<string, unknown> {
   const counted: readonly HeaderName[] = spec.callers === "ANYBODY" ? [] : ["RateLimit", "RateLimit-Policy"];
   const warned: readonly HeaderName[] = isCrossOrigin(spec) && spec.permission !== null ? ["x-warning"] : [];

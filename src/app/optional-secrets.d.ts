@@ -1,6 +1,6 @@
 /**
- * Secrets that a deployment may have besides MASTER_KEY, the only required one (docs/operations/deploy.md). Written by hand: wrangler only generates types for
- * required ones.
+ * Secrets that a deployment may have in addition to MASTER_KEY, the only required one (docs/operations/deploy.md). Written by hand: wrangler only
+ * generates types for required ones.
  */
 interface OptionalSecrets {
   readonly ROW_MAC_KEY?: string | undefined;
@@ -21,6 +21,8 @@ interface OptionalSecrets {
   readonly MAIL_PROVIDER?: string | undefined;
   readonly TURNSTILE_SECRET_KEY?: string | undefined;
   readonly METRICS_TOKEN?: string | undefined;
+  readonly ALERT_WEBHOOK_URL?: string | undefined;
+  readonly ALERT_WEBHOOK_SECRET?: string | undefined;
 }
 /** Bindings that only some deployments have. */
 interface OptionalBindings {

@@ -6,17 +6,17 @@ const open = { method: "GET", tag: "Service", callers: "ANYBODY", isForPublicKey
 
 const documentBody = () => z.object({ openapi: z.string() }).loose();
 
-/** Routes that anyone may call. */
+/** Routes that anyone may call; only `/metrics` needs a token, METRICS_TOKEN. */
 export const publicSpecs: readonly RouteSpec[] = [
   specOf({
     ...open,
     path: "/healthz",
     operationId: "health",
     summary: "Read whether the deployment works",
-    description: "For monitors. The reasons of a 503 are in docs/operations/monitoring.md.",
+    description: "For monitors. The reasons for a 503 are listed in docs/operations/monitoring.md.",
     answers: [
       { status: 200, description: "Healthy", schema: healthBody },
-      { status: 503, description: "It does not work as it should; `reasons` say why", schema: healthBody },
+      { status: 503, description: "It does not work properly; `reasons` says why", schema: healthBody },
     ],
   }),
   specOf({
@@ -24,7 +24,8 @@ export const publicSpecs: readonly RouteSpec[] = [
     path: "/metrics",
     operationId: "metrics",
     summary: "Read the state of the deployment in the text format of Prometheus",
-    description: "Needs `Authorization: Bearer` with the setting `METRICS_TOKEN`; without that setting it is 404.",
+    description:
+      "Needs `Authorization: Bearer` with the setting `METRICS_TOKEN`; without that setting, the answer is 404.",
     isForPublicKeys: false,
     answers: [{ status: 200, description: "Text format, version 0.0.4", alsoAs: "text/plain" }],
     refusals: ["UNAUTHORIZED", "ROUTE_NOT_FOUND"],

@@ -1,5 +1,5 @@
 // Who may call each route, written by hand from decisions 7, 9 and 10 and security.md 1. The access tests check the Worker against this table, and
-// fail if a route is missing here.
+// fail if it lacks a route.
 
 const MERCHANT = "/api/v1/merchants/merchant/:merchantId";
 const TEAM = `${MERCHANT}/team`;
@@ -12,17 +12,17 @@ const AUTH = "/api/v1/auth";
 type Demand = "public" | "step-up" | "owner";
 
 interface Need {
-  /** As spelled on an API key; "A or B" where each is enough. */
+  /** As spelled on an API key; "A or B" if either is sufficient. */
   readonly permission: string;
   readonly demands: readonly Demand[];
 }
 
-/** Permissions, each sufficient on its own. */
+/** The permissions in `permission`, each of which is sufficient. */
 export const alternativesIn = (permission: string): readonly string[] => permission.split(" or ");
 
 const need = (permission: string, ...demands: readonly Demand[]): Need => ({ permission, demands });
 
-/** Routes of a merchant for its keys and its members. */
+/** Merchant routes for the merchant's keys and members. */
 export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`GET ${MERCHANT}`]: need("MERCHANT_VIEW"),
   [`PATCH ${MERCHANT}`]: need("MERCHANT_UPDATE"),
@@ -96,7 +96,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`POST ${HOOKS}/:webhookId/replay`]: need("WEBHOOK_UPDATE"),
 };
 
-/** Routes of a merchant for its members alone: an API key gets 403 (decisions 9). */
+/** Merchant routes for members only: an API key gets 403 (decisions 9). */
 export const MEMBER_ONLY: Readonly<Record<string, Need>> = {
   [`GET ${MERCHANT}/live`]: need("INVOICE_VIEW"),
   [`GET ${TEAM}/members`]: need("TEAM_VIEW"),
@@ -112,10 +112,10 @@ export const MEMBER_ONLY: Readonly<Record<string, Need>> = {
   [`PATCH ${TEAM}/security`]: need("TEAM_VIEW", "step-up", "owner"),
 };
 
-/** Routes for secret keys alone, whatever their permissions. */
+/** Routes for secret keys only, whatever their permissions. */
 export const KEY_ONLY: readonly string[] = ["POST /mcp"];
 
-/** Routes of a user, independent of merchants. `pending`: also allowed before the second factor. `operator`: only for operators. */
+/** User routes, independent of merchants. `pending`: also allowed before the second factor. `operator`: only for operators. */
 export const USER: Readonly<Record<string, readonly ("step-up" | "pending" | "operator")[]>> = {
   [`POST ${AUTH}/sign-out`]: ["pending"],
   [`POST ${AUTH}/second-factor/start`]: ["pending"],
@@ -148,9 +148,11 @@ export const USER: Readonly<Record<string, readonly ("step-up" | "pending" | "op
   "POST /api/v1/operator/merchants/:merchantId/suspension": ["operator", "step-up"],
   "DELETE /api/v1/operator/merchants/:merchantId/suspension": ["operator", "step-up"],
   "POST /api/v1/operator/alerts/test": ["operator", "step-up"],
+  "POST /api/v1/operator/alerts/proof": ["operator", "step-up"],
   "GET /api/v1/operator/networks": ["operator"],
   "POST /api/v1/operator/networks/:network/pause": ["operator", "step-up"],
   "DELETE /api/v1/operator/networks/:network/pause": ["operator", "step-up"],
+  "POST /api/v1/operator/networks/:network/trial": ["operator", "step-up"],
   "POST /api/v1/operator/networks/:network/reread": ["operator", "step-up"],
   "DELETE /api/v1/operator/networks/:network/reread": ["operator", "step-up"],
   "GET /api/v1/operator/operators": ["operator"],
@@ -169,7 +171,7 @@ export const USER: Readonly<Record<string, readonly ("step-up" | "pending" | "op
   "POST /api/v1/team/invitations/:invitationId/accept-by-id": [],
 };
 
-/** Routes that anyone may call; each checks its own proof. */
+/** Routes that anyone may call. If a route needs proof, such as a token or a signature, it checks that itself. */
 export const OPEN: readonly string[] = [
   "GET /healthz",
   "GET /metrics",
@@ -224,7 +226,7 @@ export const OPEN: readonly string[] = [
   "GET /pay/:invoiceId/live",
 ];
 
-/** The subset that production serves before a set-up link is redeemed (security.md 5). */
+/** The routes that production serves before a set-up link is redeemed (security.md 5). */
 export const BEFORE_SET_UP: readonly string[] = [
   "GET /healthz",
   "GET /setup",
@@ -232,7 +234,7 @@ export const BEFORE_SET_UP: readonly string[] = [
   "POST /api/v1/setup",
 ];
 
-/** Payers' pages: forms that anyone may send, whose refusals are pages. */
+/** Payers' pages: forms that anyone may send. A refusal is shown as a page. */
 export const PAGES: readonly string[] = [
   "GET /pay/:invoiceId",
   "GET /pay/:invoiceId/state",
@@ -246,7 +248,7 @@ export const PAGES: readonly string[] = [
   "POST /buy/:productId",
 ];
 
-/** Those that pages of any origin may call, with CORS headers on response and preflight (decisions 1 "CORS"). */
+/** Routes that pages of any origin may call, with CORS headers on the response and the preflight (decisions 1 "CORS"). */
 export const FROM_ANY_PAGE: readonly string[] = [
   "GET /api/v1/checkout/:invoiceId",
   "POST /api/v1/checkout/:invoiceId/payment-methods",
@@ -278,11 +280,11 @@ export const ROLE_HOLDS = {
 } as const;
 
 /**
- * Writes without an Idempotency-Key, by hand from decisions 6: callers who have proved nothing, MCP, all of sign-in, and responses that set a
- * cookie. Every other request that is not a GET takes one.
+ * Writes without an Idempotency-Key, written by hand from decisions 6: routes for callers without credentials, MCP, all of sign-in, and responses
+ * that set a cookie. Every other request that is not a GET takes one.
  */
 export const WITHOUT_KEY: readonly string[] = [
-  // Links in emails, set-up, payers.
+  // Callers without credentials: links in emails, set-up, payers.
   "disableWalletByLink",
   "beginSetUp",
   "redeemSetUpLink",
@@ -290,7 +292,7 @@ export const WITHOUT_KEY: readonly string[] = [
   "claimOnCheckout",
   "pickOnCheckout",
   "buyProduct",
-  // Each of its writing tools has its own key.
+  // Each MCP tool that writes has its own key.
   "mcp",
   // Sign-in: codes that work once, and cookies.
   "startEmailSignIn",
@@ -306,7 +308,7 @@ export const WITHOUT_KEY: readonly string[] = [
   "startIdentityLink",
 ];
 
-/** Requests that cannot be repeated. After a lost response the user signs in again or asks for another link. */
+/** Requests that cannot be repeated. After a lost response the user signs in again or requests another link. */
 export const ONCE_ONLY: readonly string[] = [
   "disableWalletByLink",
   "redeemSetUpLink",

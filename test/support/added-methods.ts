@@ -1,7 +1,6 @@
 /**
- * Methods of objects that the previous release lacks, as `BINDING.method`. `test/upgrade/objects.test.ts` says what belongs here. For some
- * minutes after a deploy they are called on objects that still run the previous release; `test/worker/app/older-objects.test.ts` checks what
- * happens then.
+ * Methods of objects that the previous release lacks, as `BINDING.method`. `test/upgrade/objects.test.ts` checks that this list is complete. For some
+ * minutes after a deploy they are called on objects that still run the previous release; `test/worker/app/older-objects.test.ts` checks the result.
  */
 export const ADDED_METHODS = [
   "ADDRESS_ALLOCATOR.given",
@@ -12,4 +11,5 @@ export const ADDED_METHODS = [
   "MERCHANT_OBJECT.knows",
   "MERCHANT_OBJECT.revocationsSince",
   "NETWORK_WATCHER.codeAt",
+  "NETWORK_WATCHER.trySources",
 ] as const;

@@ -1,5 +1,5 @@
-// What a checkout's view is decided from, as read from the database: a 10 USD invoice that asks for USDT on Ethereum, with its HMAC, and
-// other payment methods that can be picked.
+// The facts behind a checkout's view, as read from the database: a 10 USD invoice that asks for USDT on Ethereum, with its HMAC, and other payment
+// methods to choose from.
 
 import { type SettingsColumns, settingsOf } from "../../src/accounts/merchants/settings.ts";
 import type { ViewFacts } from "../../src/checkout/pay/view.ts";
@@ -37,15 +37,16 @@ export interface Given {
     readonly network: string;
     readonly changes?: Partial<PaymentMethod>;
   }[];
-  /** Pairs that can be picked. */
+  /** Pairs that the payer can choose. */
   readonly available?: readonly { readonly cryptocurrency: string; readonly network: string }[];
-  /** By keys such as `BTC_BTC`. */
+  /** Estimates by keys such as `BTC_BTC`. */
   readonly estimates?: Readonly<Record<string, string>>;
   readonly payments?: readonly Partial<Payment>[];
   readonly settings?: Partial<SettingsColumns>;
   readonly merchantName?: string;
   readonly asked?: string;
   readonly isChoosing?: boolean;
+  readonly hasSource?: (network: string) => boolean;
   readonly nowMs?: number;
   readonly tipHeight?: number;
   readonly product?: InvoiceFile["product"];
@@ -83,6 +84,7 @@ export function viewFacts(given: Given = {}): ViewFacts {
     },
     methods: bodies,
     estimates: new Map(Object.entries(given.estimates ?? {})),
+    hasSource: given.hasSource ?? (() => true),
     claim: null,
     claimed: [],
     arrived: [],
@@ -92,7 +94,7 @@ export function viewFacts(given: Given = {}): ViewFacts {
   };
 }
 
-function invoiceOf({ invoice = {}, status = "AWAITING_PAYMENT" }: Given): Invoice {
+export function invoiceOf({ invoice = {}, status = "AWAITING_PAYMENT" }: Given): Invoice {
   return {
     id: INVOICE_ID,
     merchantId: MERCHANT_ID,
@@ -121,6 +123,7 @@ function invoiceOf({ invoice = {}, status = "AWAITING_PAYMENT" }: Given): Invoic
     eventSequence: 1,
     timelinePosition: 1,
     expiresAtMs: EXPIRES,
+    lateGraceUntilMs: null,
     monitorUntilMs: EXPIRES + 86_400_000,
     cancelledAtMs: null,
     closedAtMs: null,
@@ -238,6 +241,7 @@ function settingsColumns(changes: Partial<SettingsColumns> = {}): SettingsColumn
     overpaidToleranceBasisPoints: 500,
     monitorSeconds: 86_400,
     latePaymentPolicy: "REVIEW",
+    lateGraceSeconds: 0,
     quorumAboveMicros: null,
     maxActiveInvoices: 10_000,
     maxPublicInvoices: 1_000,

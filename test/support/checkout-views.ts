@@ -9,7 +9,7 @@ import { textsOf } from "../../src/platform/texts/texts.ts";
 export const NOW = Date.UTC(2026, 9, 2, 10);
 const INVOICE_ID = "inv_01JAB2C3D4E5F6G7H8J9KMNPQR";
 
-/** Every stage once; the compiler fails if one is missing. */
+/** Each stage once; a missing one is a compile error. */
 export const STAGES: readonly Stage[] = keysOf({
   unavailable: 0,
   choose: 0,
@@ -131,8 +131,10 @@ export function checkoutViewOf(stage: Stage, changes: Partial<CheckoutView> = {}
     claim: null,
     claimNetworks: stage === "choose" || stage === "unavailable" ? [] : [{ network: "TRX", networkName: "TRON" }],
     isMonitored: true,
+    monitorUntilMs: NOW + 86_400_000,
     acceptsLate: false,
     isTest: false,
+    isUnwatched: false,
     isLive: !isPaid && stage !== "cancelled",
     pollSeconds: isPaid || stage === "cancelled" ? 0 : 5,
     ...changes,

@@ -1,5 +1,5 @@
-// Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, payable in two assets. The first is priced so that
-// one base unit is one micro-unit, so in a table of cases units equal worth.
+// Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, payable in two assets. In the first asset one base unit is worth
+// one micro-unit, so a table of cases can use one number for both.
 import type { NetworkWatch } from "../../src/commerce/cursors/cursor.ts";
 import type { CreditedPayment } from "../../src/commerce/payments/payment.ts";
 import type { Quote } from "../../src/commerce/quotes/quotes.ts";
@@ -14,7 +14,7 @@ export const EXPIRES = 1_000_000;
 export const MONITOR_UNTIL = 2_000_000;
 export const REORG_WINDOW = 10_000;
 
-/** A quote for all of E, locked forever; `quotes` are used unchanged. */
+/** A quote for the whole amount E, locked forever. `changes` replace its members. */
 export function quoteOf(changes: Partial<Quote> = {}): Quote {
   return {
     amountUnits: E,
@@ -31,7 +31,7 @@ export function asked(amountUnits: bigint | null, askedFromMs: number, lockedUnt
   return quoteOf({ amountUnits, askedFromMs, lockedUntilMs });
 }
 
-/** A method that asks for `amountUnits` for E. */
+/** The method with one quote, of `amountUnits` for `forMicros`. */
 export function asking(method: PricedMethod, amountUnits: bigint | null, forMicros = E): PricedMethod {
   const [quote = quoteOf()] = method.quotes;
   return { ...method, quotes: [{ ...quote, amountUnits, forMicros }] };
@@ -44,7 +44,7 @@ export const USDT: PricedMethod = {
   quotes: [quoteOf()],
   slackMs: 120_000,
 };
-/** 100 USD are 147,059 satoshi here, which does not divide E, so rounding shows. */
+/** 100 USD are 147,059 satoshi here. That does not divide E, so rounding shows. */
 export const BTC: PricedMethod = {
   network: "BTC",
   cryptocurrency: "BTC",
@@ -65,6 +65,7 @@ function stateOf(changes: Partial<InvoiceState> = {}): InvoiceState {
     overpaidToleranceMicros: OVER,
     latePaymentPolicy: "REVIEW",
     expiresAtMs: EXPIRES,
+    lateGraceUntilMs: null,
     monitorUntilMs: MONITOR_UNTIL,
     cancelledAtMs: null,
     closedAtMs: null,

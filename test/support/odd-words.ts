@@ -1,5 +1,5 @@
-// Words and forms that make our English read like a translation, and what to write instead. They are looked for in prose: comments, messages, texts of the
-// console and titles of tests. What stands in backticks or quotation marks, and what a template fills in, is not prose.
+// Words and forms that make our English read like a translation, and what to write instead. Prose is checked: comments, messages, texts of the
+// console and titles of tests. Quoted text, code in backticks and placeholders of templates are not prose.
 
 /** A word or a form to avoid. */
 interface OddWord {
@@ -9,7 +9,7 @@ interface OddWord {
 }
 
 export const ODD_WORDS: readonly OddWord[] = [
-  // Words that nobody says aloud.
+  // Dated words.
   { form: /\b(?:begins?|begun|starts?|started) anew\b/i, instead: "starts over" },
   { form: /\banew\b|\bafresh\b/i, instead: "again" },
   { form: /\bin vain\b/i, instead: "without effect" },
@@ -34,7 +34,7 @@ export const ODD_WORDS: readonly OddWord[] = [
     instead: "is notified, is sent, is shown",
   },
   { form: /\b(?:tells?|telling) (?:of|nothing)\b/i, instead: "reports, shows" },
-  // Forms of another language.
+  // Constructions from another language.
   { form: /\bany more\b(?! \w+s\b)/i, instead: "no longer" },
   { form: /\bbec[ao]mes? of\b/i, instead: "happens to; the result of" },
   {
@@ -96,15 +96,27 @@ export const ODD_WORDS: readonly OddWord[] = [
   { form: /\b(?:each|every|every one|any) (?:\w+ )?but\b(?! not)/i, instead: "except" },
   { form: /\buntil then its\b|\binstead of it why\b/i, instead: "a whole sentence" },
   { form: /\bonly few\b/i, instead: "only a few" },
+  {
+    form: /\b(?:pass|run|worker|watcher|client|invocation|caller)(?:e?s)? (?:that )?(?:dies|died|die)\b|\bdead (?:worker|client|source)\b/i,
+    instead: "crashes, ends, has failed",
+  },
+  { form: /\bsome (?:ten|twenty|thirty|fifty|hundred)\b/i, instead: "about ten" },
+  { form: /\bread otherwise\b/i, instead: "differ" },
+  { form: /\b(?:is|are|was|were) looked at\b/i, instead: "is examined, is read" },
+  { form: /\bof the meantime\b/i, instead: "made meanwhile, during the pause" },
+  { form: /\b(?:what|nothing|something) came of\b/i, instead: "the result, what happened" },
+  { form: /\bspeaks? the API\b/i, instead: "uses the API, is connected through it" },
+  { form: /\bbegins? so\b/i, instead: "starts with it, matches" },
+  { form: /\basked (?:it )?last\b/i, instead: "the last request" },
 ];
 
-/** A piece of prose, and where it begins in its file. */
+/** A piece of prose, and the line on which it begins. */
 export interface Prose {
   readonly line: number;
   readonly text: string;
 }
 
-/** What is odd in a text: each form that it has, as it has it. */
+/** The odd forms in a text, in the spelling of the text. */
 export function oddWordsIn(text: string): readonly { readonly found: string; readonly instead: string }[] {
   const prose = text.replaceAll(/`[^`]*`/g, "`x`").replaceAll(/"[^"]*"/g, '"x"');
   return ODD_WORDS.flatMap(({ form, instead }) => {
@@ -113,7 +125,7 @@ export function oddWordsIn(text: string): readonly { readonly found: string; rea
   });
 }
 
-/** The comments of a source, each as one line. Comments that follow code in its line are among them. */
+/** The comments of a source, each as one line, including those that follow code on the same line. */
 export function commentsIn(source: string): readonly Prose[] {
   const found: { line: number; kind: string; texts: string[] }[] = [];
   let isInBlock = false;
@@ -133,7 +145,7 @@ export function commentsIn(source: string): readonly Prose[] {
   return found.map(({ line, texts }) => ({ line, text: oneLine(texts.join(" ").replace(/\*\/.*$/, "")) }));
 }
 
-/** Texts of at least four words in a source's string literals, but for SQL. A literal over several lines is left out. */
+/** Texts of at least four words in a source's string literals, without SQL. A literal over several lines is left out. */
 export function messagesIn(source: string): readonly Prose[] {
   return withoutComments(source)
     .split("\n")
@@ -144,14 +156,14 @@ export function messagesIn(source: string): readonly Prose[] {
     );
 }
 
-/** Texts between the elements of a `.tsx` file. Declarations, which also stand before braces, are not among them. */
+/** Texts between the elements of a `.tsx` file. Declarations, which also end before braces, are left out. */
 export function elementTextsIn(source: string): readonly Prose[] {
   return matchesIn(withoutComments(source), /(?<=[>}])([^<>{}=;]*[a-z] [^<>{}=;]*)(?=[<{])/g).filter(
     ({ text }) => isProse(text) && !/^(?:export )?(?:interface|function|const|type) /.test(text),
   );
 }
 
-/** Titles of tests and of groups of them. */
+/** Titles of tests and of groups of tests. */
 export function titlesIn(source: string): readonly Prose[] {
   const code = withoutComments(source);
   return [
@@ -173,7 +185,7 @@ function withoutComments(source: string): string {
     .replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, " "));
 }
 
-/** What a template fills in is not prose. */
+/** Placeholders of templates are not prose. */
 function filled(text: string): string {
   return text.replaceAll(/\$\{[^}]*\}/g, "…").replaceAll('\\"', '"');
 }

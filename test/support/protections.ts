@@ -1,6 +1,7 @@
-// All request members that do not protect anything, by hand. What weakens a protection is listed in src/accounts/protections/weakening.ts. A
-// member on neither list, or on both, fails test/worker/accounts/protections.test.ts. Whatever gives access (a key, a role, an invitation, an
-// endpoint, a wallet) is a grant: its route asks for a factor (access-table.ts), and it weakens nothing set before.
+// All request members that do not protect anything, listed by hand. Members that can weaken a protection are listed in
+// src/accounts/protections/weakening.ts. test/worker/accounts/protections.test.ts fails for a member that is on neither list, or on both. A grant is
+// anything that gives access: a key, a role, an invitation, an endpoint, a wallet. Its route asks for a factor (access-table.ts), and it does not
+// weaken existing protections.
 import type { Schema } from "./json-schema.ts";
 import { resolve } from "./json-schema.ts";
 
@@ -20,7 +21,7 @@ const ENDPOINT = ["url", "events", "description", "isActive", "retryCount", "tim
 const CUSTOMER = ["email", "name", "address", "phoneNumber", "metadata"];
 const METHOD = ["cryptocurrency", "network"];
 
-/** By operation. */
+/** Members by operation. */
 export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   createInvoice: [
     ...INVOICE,
@@ -40,7 +41,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   resolvePayment: ["action", "invoiceId", "reason", "txHash"],
   pickPaymentMethod: METHOD,
   claimPayment: ["txHash", "network"],
-  // A new wallet: a grant, with its own emails.
+  // A new wallet is a grant, and has its own notification emails.
   registerWallet: [
     "walletType",
     "cryptocurrency",
@@ -76,7 +77,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
     // Capacity limits; the operator's own limits still apply.
     "maxActiveInvoices",
     "maxPublicInvoices",
-    // The merchant's name, changed for those who already have its key.
+    // The store's id at BTCPay Server, which gives keys of other merchants no access.
     "formerStoreId",
   ],
   createApiKey: ["name", "kind", "permissions", "expiresAt", "allowedIps"],
@@ -98,6 +99,7 @@ export const NO_PROTECTION: Readonly<Record<string, readonly string[]>> = {
   beginSetUp: ["token", "email", "name"],
   redeemSetUpLink: ["token", ...ATTESTATION],
   rereadNetwork: ["fromHeight", "toHeight"],
+  recordAlertProof: ["outcome"],
   startTestChain: ["state"],
   payAsCustomer: [...METHOD, "address", "amountDue", "requiredConfirmations"],
   mcp: ["jsonrpc", "method"],

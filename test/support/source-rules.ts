@@ -1,5 +1,5 @@
-// The table of architecture.md "Kinds of files" as a function of source texts: each file's kind, its imports, and the rules it breaks. It reads
-// syntax trees, so comments and strings are not mistaken for code.
+// The table of architecture.md "Kinds of files" as a function of source texts: each file's kind, its imports, and the rules that it breaks. It reads
+// syntax trees, so it does not mistake comments and strings for code.
 import { posix } from "node:path";
 import { floorOf, isAcrossFeatures } from "../../scripts/districts.ts";
 import { impurities, schemasAtImport, stateProblems } from "./isolate-rules.ts";
@@ -25,7 +25,7 @@ const ALL = [
 ] as const;
 type Kind = (typeof ALL)[number];
 
-/** The column `may import`; `types` are the kinds that only an `import type` may name. Files of one kind may import each other. */
+/** The table's column `may import`. Kinds under `types` may be imported with `import type` only. Files of one kind may import each other. */
 const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; readonly types: readonly Kind[] }>> = {
   lib: { values: ["lib"], types: [] },
   failures: { values: ["lib"], types: [] },
@@ -38,18 +38,17 @@ const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; read
   contract: { values: ["lib", "rule", "contract"], types: [] },
   http: { values: ["lib", "failures", "db", "http", "contract"], types: ["object"] },
   routes: {
-    // `db` because a route opens the database for its reads; the types of the rows are a store's.
+    // Routes may import `db` because they open the database for their reads; the types of the rows belong to stores.
     values: ["lib", "failures", "db", "rule", "operation", "contract", "http", "routes"],
     types: ["store", "client", "object"],
   },
-  // Runs in a payer's browser: it must stay small, so it imports nothing of ours.
+  // This code runs in a payer's browser. It must stay small, so it imports no other code of ours.
   browser: { values: ["browser"], types: [] },
   entry: { values: ALL, types: [] },
 };
 
 /**
- * Packages that do I/O or bring a framework, and who may import values from them; drizzle's types may be imported wherever
- * statements are.
+ * Packages that do I/O or bring a framework, and the kinds that may import values from them. drizzle's types may be imported wherever statements are.
  */
 const PACKAGES: readonly {
   readonly name: RegExp;
@@ -60,16 +59,16 @@ const PACKAGES: readonly {
   { name: /^drizzle-orm(\/|$)/, kinds: ["db", "store"], typesIn: ["operation", "routes"] },
   { name: /^hono(\/|$)/, kinds: ["http", "routes", "entry"], typesIn: [] },
   { name: /^@hono\//, kinds: ["http"], typesIn: [] },
-  // Address arithmetic of the runtime, without I/O.
+  // The runtime's address arithmetic does no I/O.
   { name: /^node:net$/, kinds: ["rule"], typesIn: [] },
   { name: /^node:(?!net$)/, kinds: [], typesIn: [] },
 ];
 
-/** What a file that does begins with . A new use case that is not listed counts as a rule and fails by its imports. */
+/** The names of operations begin with one of these verbs. A new use case with another verb counts as a rule, and fails by its imports. */
 const VERBS =
-  /^(accept|activate|add|answer|ask|begin|buy|claim(?=-)|confirm|disable|enable|end|enrol|fetch|find|finish|give|link|look|open|post|prove|replace|report|revoke|scan|send|serve|start|step|store|sweep|unlink|upload|use|verify|wake|apply|authenticate|cancel|change|check|commit|create|credit|delete|deliver|expire|export|forget|freeze|invite|leave|list|match(?=-)|pick|preview|price(?=-)|read|recheck|record|recover|refresh|register|release|remove|replay|resend|reserve|resolve|rotate|run|settle|sign(?=-)|transfer(?=-)|update|upsert|watch)(-|$)/;
+  /^(accept|activate|add|answer|ask|begin|buy|claim(?=-)|confirm|disable|enable|end|enrol|fetch|find|finish|give|link|look|open|post|prove|replace|report|revoke|scan|send|serve|start|step|store|sweep|try|unlink|upload|use|verify|wake|apply|authenticate|cancel|change|check|commit|create|credit|delete|deliver|expire|export|forget|freeze|invite|leave|list|match(?=-)|pick|preview|price(?=-)|read|recheck|record|recover|refresh|register|release|remove|replay|resend|reserve|resolve|rotate|run|settle|sign(?=-)|transfer(?=-)|update|upsert|watch)(-|$)/;
 
-/** A file's kind by path and name, except for Durable Objects, which their content shows. */
+/** A file's kind by its path and name. Only a Durable Object is recognized by its content. */
 export function kindOf(path: string, text: string): Kind {
   const name = posix.basename(path).replace(/\.tsx?$/, "");
   if (["worker", "app", "jobs", "merchant-object", "merchant-requests"].some((entry) => path === `src/app/${entry}.ts`))
@@ -83,7 +82,7 @@ export function kindOf(path: string, text: string): Kind {
   if (path.startsWith("src/accounts/pipeline/")) return "routes";
   if (path.startsWith("src/app/") || path.startsWith("src/platform/http/")) return "http";
   if (name === "store" || name === "contract") return name;
-  // The shell, or the plain class with the logic.
+  // The Durable Object's class, or the plain class with its logic.
   if (/\b(extends DurableObject|ObjectStorage)\b/.test(text)) return "object";
   if (name.endsWith("-client")) return "client";
   return VERBS.test(name) && !name.endsWith("-body") ? "operation" : "rule";
@@ -104,7 +103,7 @@ export function problemsIn(sources: Sources): readonly string[] {
     const found = [
       ...importProblems(path, kind, importsOf(program), sources),
       ...claims(program),
-      // Where a string becomes a branded id.
+      // Casts are allowed in ids.ts, where a string becomes a branded id.
       ...(path === "src/lib/ids.ts" ? [] : casts(program)),
       ...stateProblems(path, program),
       ...(kind === "rule" || kind === "contract" || kind === "failures" ? impurities(program) : []),
@@ -128,9 +127,9 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
       return [{ start, what: `imports ${target}, of a feature that is not below it` }];
     const targetKind = kindOf(target, text);
     if (may.values.includes(targetKind) || (isTypeOnly && may.types.includes(targetKind))) return [];
-    // Where a feature's operations get their dependencies, clients included.
+    // dependencies.ts gives a feature's operations their dependencies, clients included.
     if (posix.basename(path) === "dependencies.ts" && targetKind === "client") return [];
-    // An object whose alarm runs an operation gets its dependencies from the same place as a route.
+    // An object whose alarm runs an operation gets its dependencies from the same file as a route.
     if (kind === "object" && posix.basename(target) === "dependencies.ts") return [];
     return [{ start, what: `a ${kind} imports ${isTypeOnly ? "a type of " : ""}${target}, a ${targetKind}` }];
   });
@@ -148,7 +147,7 @@ function isUpward(path: string, target: string): boolean {
   return from !== undefined && to !== undefined && to < from;
 }
 
-/** By file: our files that it imports, types included; a file named by two imports appears twice. */
+/** By file: the files of ours that it imports, types included. A file named by two imports appears twice. */
 export function importsIn(sources: Sources): ReadonlyMap<string, readonly string[]> {
   return new Map(
     [...sources].map(([path, text]) => [
@@ -161,9 +160,9 @@ export function importsIn(sources: Sources): ReadonlyMap<string, readonly string
   );
 }
 
-/** Files that import themselves through others, in a map as from `importsIn`: the members of each cycle. */
+/** The members of each import cycle, for a map as `importsIn` returns it. */
 export function circlesIn(targets: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
-  // A file that imports no remaining file, or that no remaining file imports, is in no cycle.
+  // A file is in no cycle if it imports no remaining file, or if no remaining file imports it.
   const left = new Set(targets.keys());
   const below = (path: string) => (targets.get(path) ?? []).filter((target) => left.has(target));
   for (let before = -1; before !== left.size; ) {
@@ -185,7 +184,7 @@ export function circlesIn(targets: ReadonlyMap<string, readonly string[]>): read
 function packageProblem(path: string, kind: Kind, of: Pick<Import, "from" | "isTypeOnly" | "start">): Problem[] {
   const rule = PACKAGES.find(({ name }) => name.test(of.from));
   if (rule === undefined || rule.kinds.includes(kind) || (of.isTypeOnly && rule.typesIn.includes(kind))) return [];
-  // The limiter is the one object that lives in src/platform/http: it is part of the pipeline, not of a feature.
+  // The limiter is the only object in src/platform/http, because it belongs to the request pipeline and not to a feature.
   if (path === "src/platform/http/rate-limit.ts" && of.from === "cloudflare:workers") return [];
   return [{ start: of.start, what: `a ${kind} imports ${of.from}` }];
 }

@@ -1,5 +1,5 @@
-// A watcher of one network over scripted sources, with everything it applied. Payments it rechecked are stored as
-// `chain-observation.ts` returns them.
+// A watcher of one network over scripted sources, which records everything that it applied. Payments that it rechecked are stored in the form that
+// `chain-observation.ts` returns.
 import { eq } from "drizzle-orm";
 import { type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
 import type { ChainClient } from "../../src/chains/sources/chain-client.ts";
@@ -29,10 +29,12 @@ export class TestWatcher {
   /** If set, storing a pass's result fails with this. */
   refusal: Failure | undefined;
   /**
-   * An object that is idle for ten seconds is recreated, so a pass must not depend on its memory. This one forgets everything before each pass,
-   * including what it knows about its sources. True for the few tests of an object that stays awake.
+   * Production recreates an object that was idle for ten seconds, so a pass must not depend on its memory. By default this watcher therefore forgets
+   * everything before each pass, including what it knows about its sources. Only a few tests set this, for an object that stays awake.
    */
   keepsMemory = false;
+  /** The keys under which its sources are recorded; by default their names. */
+  keys: readonly string[] | undefined;
   memory = new WatchMemory();
   deps: WatchDependencies;
   readonly #clients: () => readonly ChainClient[];
@@ -60,7 +62,7 @@ export class TestWatcher {
     };
   }
 
-  /** Resets to the state of a new object; a client that a test creates in a getter is new too. */
+  /** Resets the watcher to the state of a new object. Clients that a test creates in a getter are new too. */
   forget(): void {
     this.memory = new WatchMemory();
     this.deps = { ...this.deps, pool: this.#newPool() };
@@ -68,7 +70,8 @@ export class TestWatcher {
 
   #newPool(): ChainPool {
     const clients = this.#clients();
-    return new ChainPool({ network: this.#name, clients, random: () => 0, report: () => {} });
+    const keys = this.keys === undefined ? {} : { keys: this.keys };
+    return new ChainPool({ network: this.#name, clients, ...keys, random: () => 0, report: () => {} });
   }
 
   pass() {
@@ -76,7 +79,7 @@ export class TestWatcher {
     return runPass(this.deps, networkOf(this.#name), this.memory);
   }
 
-  /** What was found, in order: `hash@height`, or `hash@-` outside a block. */
+  /** The payments found, in order: `hash@height`, or `hash@-` outside a block. */
   found(): readonly string[] {
     return this.looks.flatMap(({ transfers }) =>
       transfers.map(({ txHash, block }) => `${txHash}@${block?.height ?? "-"}`),

@@ -1,5 +1,5 @@
-// Stands in for wrangler in tests of the deploy: knows the commands that a deploy runs, prints what wrangler 4.156 prints for them, and keeps
-// an account in a file. `failAt` makes one command fail, before or after it did its work.
+// Stands in for wrangler in tests of the deploy. It knows the commands that a deploy runs, prints what wrangler 4.156 prints for them, and stores the
+// account in a file. `failAt` makes one command fail, before or after it has done its work.
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,12 +12,12 @@ export interface AccountState {
   readonly databases: readonly { readonly uuid: string; readonly name: string; readonly location: string }[];
   readonly queues: readonly string[];
   readonly workers: Readonly<Record<string, StandInWorker>>;
-  /** By database id. */
+  /** Applied migrations by database id. */
   readonly migrated: Readonly<Record<string, readonly string[]>>;
   readonly executed: readonly string[];
   /** All commands, oldest first. */
   readonly commands: readonly string[];
-  /** Values of variables that wrangler would have preferred to the secrets file. */
+  /** Variables for which wrangler would have used the environment's value instead of the one in the secrets file. */
   readonly overridden: readonly string[];
   readonly failAt?:
     | { readonly command: string; readonly when: "before" | "after"; readonly message: string }
@@ -52,13 +52,13 @@ export const EMPTY_ACCOUNT: AccountState = {
   overridden: [],
 };
 
-const MIGRATIONS = ["0000_schema.sql"];
+const MIGRATIONS = ["0000_schema.sql", "0001_deployment_keys.sql", "0002_set_up.sql"];
 const NOT_SIGNED_IN =
   "In a non-interactive environment, it's necessary to set a CLOUDFLARE_API_TOKEN environment variable for wrangler to work. Please go to https://developers.cloudflare.com/fundamentals/api/get-started/create-token/ for instructions on how to create an api token, and assign its value to CLOUDFLARE_API_TOKEN.";
 
 class UserError extends Error {}
 
-/** Applies the command to the state; returns the new state and what is printed. */
+/** Applies the command to the state; returns the new state and the output. */
 type Command = (state: AccountState, of: Called) => { readonly state: AccountState; readonly output: string };
 
 interface Called {
@@ -127,8 +127,13 @@ function applyMigrations(state: AccountState, called: Called): ReturnType<Comman
   const open = MIGRATIONS.filter((name) => !applied.includes(name));
   const migrated = { ...state.migrated, [id]: [...applied, ...open] };
   if (open.length === 0) return { state, output: "✅ No migrations to apply!" };
-  const rows = open.map((name) => `│ ${name} │ ✅     │`);
-  return { state: { ...state, migrated }, output: ["Migrations to be applied:", ...rows].join("\n") };
+  // The real wrangler prints the whole table again after each migration.
+  const tables = open.flatMap((_, done) => [
+    "┌─────────────────┬────────┐",
+    ...open.map((name, at) => `│ ${name} │ ${at <= done ? "✅" : "🕒️"}     │`),
+    "└─────────────────┴────────┘",
+  ]);
+  return { state: { ...state, migrated }, output: ["Migrations to be applied:", ...tables].join("\n") };
 }
 
 function execute(state: AccountState, called: Called): ReturnType<Command> {
@@ -174,13 +179,13 @@ Current Version ID: 00000000-0000-0000-0000-000000000001`,
   };
 }
 
-/** As wrangler does if WRANGLER_OUTPUT_FILE_PATH is set. */
+/** wrangler writes this if WRANGLER_OUTPUT_FILE_PATH is set. */
 function reportDeploy(environment: Environment, targets: readonly string[]): void {
   const file = environment.WRANGLER_OUTPUT_FILE_PATH;
   if (file !== undefined) appendFileSync(file, `${JSON.stringify({ type: "deploy", version: 1, targets })}\n`);
 }
 
-/** Without --config: the file that stands in for wrangler.toml. */
+/** The file that stands in for wrangler.toml if --config is not given. */
 function configurationOf({ folder, options: { config = "wrangler-toml.json" } }: Called): Configuration {
   return JSON.parse(readFileSync(join(folder, String(config)), "utf8").replace(/^\/\/.*\n/, ""));
 }
@@ -206,7 +211,7 @@ export function writeAccount(folder: string, state: AccountState): void {
   writeFileSync(stateFile(folder), json(state));
 }
 
-/** Behaves as the real one: output and errors to their streams, and an exit status. */
+/** Behaves like the real program: output and errors go to their streams, and the exit status is set. */
 export const standIn: Program = async (args, { root, environment, onOutput }) => {
   try {
     onOutput(`${perform(root, environment, args)}\n`, "stdout");
@@ -218,7 +223,7 @@ export const standIn: Program = async (args, { root, environment, onOutput }) =>
   }
 };
 
-/** Its output. */
+/** Runs a command; returns its output. */
 function perform(folder: string, environment: Environment, args: readonly string[]): string {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;

@@ -1,5 +1,6 @@
-// Checks a deployment's variables. A wrong one only disables what depends on it: rates, watched networks, shown addresses, codes, emails or
-// signed returns. Reads and the sweep continue, and `/healthz` names what to correct.
+// Checks a deployment's variables. Most wrong values only disable what depends on them: rates, watched networks, shown addresses, codes, emails or
+// signed returns. Reads and the sweep continue, and `/healthz` names what to correct. Only an insecure origin or a development setting stops
+// everything (`refusesToServe`).
 
 import { parseSignUp } from "../../accounts/email-codes/new-accounts.ts";
 import { parseProviders } from "../../accounts/security-policies/providers.ts";
@@ -12,6 +13,8 @@ import { parseLocationHint } from "../../lib/object-of.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { parseLogSample } from "../../lib/work-log.ts";
 import { parseDatabaseLimit, parseMetricsToken } from "../../notifications/deployment-status/settings.ts";
+import { parseAlertWebhook } from "../../notifications/operator-alerts/alert-webhook.ts";
+import { rulesOf } from "../../notifications/webhooks/endpoint-url.ts";
 import { parseSchedule } from "../../notifications/webhooks/retry-schedule.ts";
 import { parseTurnstile } from "../../platform/challenge/turnstile.ts";
 import { parseRestoreEpoch } from "../../platform/deployment/restore-epoch.ts";
@@ -20,7 +23,7 @@ import { parseMailProvider, parseSender } from "../../platform/mail/provider.ts"
 import { parseExportDays } from "../../platform/merchant-exports/keep-days.ts";
 import { parseRateSource } from "../../rates/rate-setting.ts";
 
-/** The checked variables of the Worker. One that was never set is undefined, despite the generated types. */
+/** The Worker's variables that are checked. A variable that was never set is undefined, despite the generated types. */
 interface Variables extends ChainSettings, KeySettings {
   readonly ENVIRONMENT: string | undefined;
   readonly PUBLIC_URL: string | undefined;
@@ -42,10 +45,12 @@ interface Variables extends ChainSettings, KeySettings {
   readonly TURNSTILE_ORIGIN?: string | undefined;
   readonly DATABASE_LIMIT_GB?: string | undefined;
   readonly METRICS_TOKEN?: string | undefined;
+  readonly ALERT_WEBHOOK_URL?: string | undefined;
+  readonly ALERT_WEBHOOK_SECRET?: string | undefined;
   readonly LOG_SAMPLE?: string | undefined;
 }
 
-/** Variables that only development may have. */
+/** Variables that may be set only in development. */
 type DevelopmentVariables = Pick<
   Variables,
   "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS" | "DEV_CONTROL" | "TURNSTILE_ORIGIN"
@@ -75,6 +80,7 @@ type FaultCode =
   | "TURNSTILE_KEYS_INVALID"
   | "DATABASE_LIMIT_GB_INVALID"
   | "METRICS_TOKEN_INVALID"
+  | "ALERT_WEBHOOK_INVALID"
   | "LOG_SAMPLE_INVALID"
   | "PUBLIC_URL_MISSING"
   | "PUBLIC_URL_INSECURE"
@@ -86,7 +92,7 @@ export interface ConfigurationFault {
   readonly isFatal: boolean;
 }
 
-/** All faults, worst first. `askedAt`: the URL of a request, whose host counts in development. */
+/** All faults, worst first. `askedAt`: the URL of a request, whose host is checked in development. */
 export function configurationFaults(of: Variables, askedAt = ""): readonly ConfigurationFault[] {
   const isDevelopment = of.ENVIRONMENT === "development";
   const judged: readonly Judged[] = [
@@ -103,6 +109,7 @@ export function configurationFaults(of: Variables, askedAt = ""): readonly Confi
     ["TURNSTILE_KEYS_INVALID", parseTurnstile(of)],
     ["LOG_SAMPLE_INVALID", parseLogSample(of.LOG_SAMPLE)],
     ["METRICS_TOKEN_INVALID", parseMetricsToken(of.METRICS_TOKEN)],
+    ["ALERT_WEBHOOK_INVALID", parseAlertWebhook(of, rulesOf(of, { isDevelopment, origin: of.PUBLIC_URL ?? "" }))],
     ["DATABASE_LIMIT_GB_INVALID", parseDatabaseLimit(of.DATABASE_LIMIT_GB)],
     ...(isDevelopment
       ? [["WEBHOOK_SCHEDULE_SECONDS_INVALID", parseSchedule(of.WEBHOOK_SCHEDULE_SECONDS, true)] as const]
@@ -114,9 +121,9 @@ export function configurationFaults(of: Variables, askedAt = ""): readonly Confi
   );
   if (isDevelopment ? isInPublic(of, askedAt) : hasDevelopmentSetting(of))
     faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true });
-  // Sessions and payment pages would be sent unencrypted.
+  // An insecure origin would send sessions and payment pages unencrypted.
   if (!isDevelopment && hasInsecureOrigin(of)) faults.unshift({ code: "PUBLIC_URL_INSECURE", isFatal: true });
-  // Links to customers need an origin: of PUBLIC_URL, or of a set-up link that was redeemed.
+  // Links to customers need an origin: from PUBLIC_URL, or from a set-up link that was redeemed.
   if (!isDevelopment && (of.PUBLIC_URL ?? "").trim() === "")
     faults.push({ code: "PUBLIC_URL_MISSING", isFatal: false });
   return faults;
@@ -141,7 +148,7 @@ function keyFaults(of: Variables): readonly Judged[] {
 function mailFaults(of: Variables, isDevelopment: boolean): readonly Judged[] {
   const mail = parseMailProvider(of.MAIL_PROVIDER, isDevelopment);
   if (!mail.ok && !isSet(of.MAIL_PROVIDER)) return [["MAIL_NOT_CONFIGURED", mail]];
-  // The mailbox needs no sender.
+  // The development mailbox needs no sender.
   const isMailbox = mail.ok && mail.value.kind === "mailbox";
   return [
     ["MAIL_PROVIDER_INVALID", mail],
@@ -159,8 +166,8 @@ export function refusesToServe(
 }
 
 /**
- * Whether a development server, which has no lock on its mailbox and no outer rate limit, may be reached from elsewhere. The host of each request counts too: a
- * page of another site may have its own name resolve to loopback.
+ * Whether a development server may be reached from other machines, although its mailbox is open to all and it has no outer rate limit. The host of
+ * each request is checked too, because another site's name may resolve to loopback.
  */
 function isInPublic({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">, askedAt: string): boolean {
   return [PUBLIC_URL ?? "", askedAt].some((url) => url.trim() !== "" && !isLoopbackUrl(url));
@@ -174,14 +181,14 @@ function hasInsecureOrigin({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">): boole
   return origin !== "" && !isOriginSafe(origin);
 }
 
-/** The faults to show while a set-up link is awaited: the link gives the origin that PUBLIC_URL lacks. */
+/** The faults to show before the set-up link is redeemed: the link supplies the origin that PUBLIC_URL lacks. */
 export function beforeSetUp(faults: readonly ConfigurationFault[]): readonly ConfigurationFault[] {
   return [{ code: "NOT_SET_UP", isFatal: false }, ...faults.filter(({ code }) => code !== "PUBLIC_URL_MISSING")];
 }
 
 /**
- * Whether a development setting is on: one that lets users register endpoints inside the network, changes the retry schedule, or calls a program next to the
- * server, or one in place of Turnstile.
+ * Whether a development setting is on: one that lets users register endpoints inside the network, changes the retry schedule, calls a program next
+ * to the server, or replaces Turnstile.
  */
 export function hasDevelopmentSetting(of: DevelopmentVariables): boolean {
   return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS, of.DEV_CONTROL, of.TURNSTILE_ORIGIN].some(

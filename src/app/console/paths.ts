@@ -1,8 +1,8 @@
-// Pages of the console, named in one place: the Worker answers them with the console's page, and the console's own router
-// (dashboard/src/router.tsx) shows what belongs there.
+// The list of the console's pages. The Worker answers each path with the same HTML page, in which the console's own router (dashboard/src/router.tsx)
+// shows the content for the path.
 
 export const CONSOLE_PAGES = {
-  signIn: { path: "/sign-in", summary: "Show the page for signing in" },
+  signIn: { path: "/sign-in", summary: "Show the sign-in page" },
   setUp: { path: "/setup", summary: "Show the page that a set-up link opens; the token is in the fragment" },
   invitation: {
     path: "/invitations",
@@ -16,16 +16,19 @@ export const CONSOLE_PAGES = {
     path: "/api-keys/authorize",
     summary: "Ask a person to give an application a key, as BTCPay Server does",
   },
-  start: { path: "/console", summary: "Open the console at the merchant that was open last" },
-  welcome: { path: "/console/welcome", summary: "Name a merchant, and make its first wallet and product" },
+  start: { path: "/console", summary: "Open the console with the merchant that was opened last" },
+  welcome: { path: "/console/welcome", summary: "Name a merchant, and create its first wallet and product" },
   account: { path: "/console/account", summary: "Show and change your own account" },
-  operator: { path: "/operator", summary: "Show how the deployment is, and its switches, to its operators" },
+  operator: { path: "/operator", summary: "Show operators the state of the deployment and its switches" },
   merchant: { path: "/console/:merchantId", summary: "Open a merchant in the console" },
   invoices: { path: "/console/:merchantId/invoices", summary: "List a merchant's invoices" },
   invoice: { path: "/console/:merchantId/invoices/:invoiceId", summary: "Show an invoice" },
-  payments: { path: "/console/:merchantId/payments", summary: "List payments, first those that wait for a decision" },
+  payments: {
+    path: "/console/:merchantId/payments",
+    summary: "List payments, with those that wait for a decision first",
+  },
   payment: { path: "/console/:merchantId/payments/:paymentId", summary: "Show a payment, and decide about it" },
-  reports: { path: "/console/:merchantId/reports", summary: "Show totals of a merchant, and export them" },
+  reports: { path: "/console/:merchantId/reports", summary: "Show a merchant's totals, and export them" },
   wallets: { path: "/console/:merchantId/wallets", summary: "List a merchant's receiving wallets" },
   wallet: { path: "/console/:merchantId/wallets/:walletId", summary: "Show a receiving wallet, and change it" },
   readiness: { path: "/console/:merchantId/readiness", summary: "Show whether a merchant can be paid now" },
@@ -38,7 +41,10 @@ export const CONSOLE_PAGES = {
     path: "/console/:merchantId/developers/endpoints/:webhookId",
     summary: "Show an endpoint, and what was delivered to it",
   },
-  team: { path: "/console/:merchantId/team", summary: "Show a merchant's team, its invitations and what it demands" },
+  team: {
+    path: "/console/:merchantId/team",
+    summary: "Show a merchant's team, its invitations and its security settings",
+  },
   settings: { path: "/console/:merchantId/settings", summary: "Show and change a merchant's settings" },
-  audit: { path: "/console/:merchantId/audit", summary: "List who changed what of a merchant" },
+  audit: { path: "/console/:merchantId/audit", summary: "Show a merchant's audit log" },
 } as const;

@@ -4,7 +4,7 @@ const template = (placeholder: string) =>
   z
     .string()
     .nullable()
-    .meta({ description: `An https address in which \`${placeholder}\` stands for it.` });
+    .meta({ description: `An https URL with the placeholder \`${placeholder}\`.` });
 
 export const explorersBody = () =>
   z

@@ -8,6 +8,6 @@ export const explorerRoutes = routesOf({ tag: "Service", callers: "ANYBODY" }).g
   operationId: "listExplorers",
   summary: "List the block explorers of the deployment",
   description: "Where a user can view a transaction or an address. Empty unless the operator has set `EXPLORERS`.",
-  answers: [{ status: 200, description: "One for each network that has one", schema: explorersBody }],
+  answers: [{ status: 200, description: "One explorer for each network that has one", schema: explorersBody }],
   answer: async (call) => ok(jsonReply(200, { data: configuredExplorers(call.env.EXPLORERS) })),
 });

@@ -1,18 +1,19 @@
-// What monitors and operators ask about the deployment.
+// Routes that report the deployment's state to monitors and operators.
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
 import { equalDigests, sha256Hex } from "../../lib/bytes.ts";
 import { newOperationId } from "../../lib/ids.ts";
 import { requestSleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
-import { statusBody } from "../../notifications/deployment-status/contract.ts";
+import { alertProofBody, statusBody } from "../../notifications/deployment-status/contract.ts";
 import { healthBodyOf } from "../../notifications/deployment-status/health-body.ts";
 import { METRICS_TYPE, metricsText } from "../../notifications/deployment-status/metrics-text.ts";
 import { readStatus, readVitals } from "../../notifications/deployment-status/read-status.ts";
-import { parseMetricsToken } from "../../notifications/deployment-status/settings.ts";
+import { alertSettingsOf, parseMetricsToken } from "../../notifications/deployment-status/settings.ts";
 import { type Reason, reasonsOf, type Vitals } from "../../notifications/deployment-status/status.ts";
-import { statusBodyOf } from "../../notifications/deployment-status/status-body.ts";
-import { testAlertBody } from "../../notifications/operator-alerts/contract.ts";
+import { alertProofBodyOf, statusBodyOf } from "../../notifications/deployment-status/status-body.ts";
+import { proofRequestBody, testAlertBody } from "../../notifications/operator-alerts/contract.ts";
+import { recordProof } from "../../notifications/operator-alerts/record-proof.ts";
 import { sendAlerts } from "../../notifications/operator-alerts/send-alerts.ts";
 import { sendTestAlert } from "../../notifications/operator-alerts/send-test-alert.ts";
 import { openWakingDb } from "../../platform/db/client.ts";
@@ -41,17 +42,33 @@ export const statusRoutes = routesOf({
   callers: "USER",
   isOperatorOnly: true,
   dependencies: accountDependencies,
-}).get("/api/v1/operator/status", {
-  operationId: "readDeploymentStatus",
-  summary: "Read whether the deployment works, and what waits",
-  description: "`/healthz` shows the same reasons to anyone, and `/metrics` the same as numbers.",
-  answers: [{ status: 200, description: "The status, also if it is FAILING", schema: statusBody }],
-  answer: async ({ env, nowMs, deps }) => {
-    return replyTo(await readWithRetry(deps.sleep, () => readStatus(statusDatabase(env), nowMs)), (value) =>
-      statusBodyOf(value, statusSettingsOf(env), nowMs),
-    );
-  },
-});
+})
+  .get("/api/v1/operator/status", {
+    operationId: "readDeploymentStatus",
+    summary: "Read whether the deployment works, and what is queued",
+    description: "`/healthz` shows the same reasons to anyone, and `/metrics` shows the same facts as numbers.",
+    answers: [{ status: 200, description: "The status, even if it is FAILING", schema: statusBody }],
+    answer: async ({ env, nowMs, deps }) => {
+      return replyTo(await readWithRetry(deps.sleep, () => readStatus(statusDatabase(env), nowMs)), (value) =>
+        statusBodyOf(value, statusSettingsOf(env), nowMs),
+      );
+    },
+  })
+  .post("/api/v1/operator/alerts/proof", {
+    operationId: "recordAlertProof",
+    summary: "Confirm that a test alert arrived, or dismiss the warning",
+    description:
+      "Until one or the other, `/healthz` has the warning `ALERTS_UNPROVED`, and again when `MAIL_PROVIDER`, `MAIL_FROM`, `ALERT_WEBHOOK_URL` or `ALERT_WEBHOOK_SECRET` changes after an arrival was confirmed. Only you can see whether an alert arrived, in the mailbox or at the receiver. Nothing changes if it was confirmed since the last test, or dismissed before.",
+    needsStepUp: true,
+    body: proofRequestBody,
+    answers: [{ status: 200, description: "Whether alerts have been confirmed to arrive", schema: alertProofBody }],
+    refusals: ["TEST_ALERT_MISSING"],
+    answer: async ({ env, deps, body, principal, trail }) => {
+      const alertSettings = alertSettingsOf(env);
+      const said = { outcome: body.outcome, alertSettings, actor: principal.user, trail };
+      return replyTo(await recordProof(deps, said), (proof) => alertProofBodyOf(proof, { alertSettings }));
+    },
+  });
 
 export const alertRoutes = routesOf({
   tag: "Deployment",
@@ -60,18 +77,18 @@ export const alertRoutes = routesOf({
   dependencies: testAlertDependencies,
 }).post("/api/v1/operator/alerts/test", {
   operationId: "sendTestAlert",
-  summary: "Mail every operator a test, as an alert is mailed",
+  summary: "Send a test alert to every operator, and to the receiver of alerts",
   description:
-    "By the same provider and from the same sender as an alert. Each mail is tried once, and the answer says whether the provider took it.",
+    "Uses the mail provider and the sender of real alerts, and posts to `ALERT_WEBHOOK_URL` with the signature of real alerts. Each recipient is tried once, regardless of the others, and the response says for each whether the alert was accepted.",
   needsStepUp: true,
-  answers: [{ status: 200, description: "What the mail provider answered, for each operator", schema: testAlertBody }],
+  answers: [{ status: 200, description: "What the mail provider and the receiver answered", schema: testAlertBody }],
   answer: async ({ deps }) => replyTo(await sendTestAlert(deps)),
 });
 
-/** `/healthz` is open to strangers, so an isolate answers them from reads no older than this. */
+/** Anyone may call `/healthz`, so an isolate reuses what it has read for this long. */
 const KEPT_MS = 5 * SECOND_MS;
 
-/** Keeps a value that was read, never a promise: a request must not wait for another one's storage call. */
+/** Keeps the value that was read, never the promise: a request must not wait for another request's storage call. */
 export class KeptVitals {
   #kept: { readonly vitals: Vitals | undefined; readonly readAtMs: number } | undefined;
 
@@ -124,7 +141,7 @@ export async function answerMetrics(c: AppContext): Promise<Response> {
   return new Response(text, { headers: answerHeaders(requestId, { ...headers, "content-type": METRICS_TYPE }) });
 }
 
-/** A stopped cron cannot report itself: a request for the status alerts the operators. */
+/** A stopped cron cannot report that it has stopped, so a request for the status alerts the operators. */
 function alertIfCronStopped(c: AppContext, env: Env, reasons: readonly Pick<Reason, "code">[]): void {
   if (!reasons.some(({ code }) => code === "CRON_STOPPED")) return;
   const { background } = incomingOf(c);

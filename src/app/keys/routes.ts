@@ -1,4 +1,4 @@
-// Answers whether a key may be dropped from the settings.
+// Reports whether a key may be removed from the settings.
 import * as z from "zod";
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { accountDependencies } from "../../accounts/sessions/dependencies.ts";
@@ -18,12 +18,12 @@ export const keyUseBody = () =>
       keyId: z.string(),
       isNewest: z
         .boolean()
-        .meta({ description: "Whether new rows are written under it. Such a key cannot be retired." }),
+        .meta({ description: "Whether new rows are written with this key. The newest key cannot be retired." }),
       left: z
         .partialRecord(z.enum(KEYED_KINDS), z.int().min(0))
-        .meta({ description: "Stored rows that depend on it. A job renews them under the newest key." }),
+        .meta({ description: "Number of stored rows that depend on it. A job renews them with the newest key." }),
       retirableAt: time().nullable().meta({
-        description: "When it may be removed from the setting. `null` while rows are left, and for the newest.",
+        description: "When it may be removed from the setting. `null` while rows depend on it, and for the newest key.",
       }),
     })
     .meta({ title: "KeyUse" });
@@ -44,7 +44,7 @@ export const keyRoutes = routesOf({
   operationId: "listKeys",
   summary: "List the keys of the deployment, and when each may be removed",
   description:
-    "Keys are named by their ids; no part of a key is returned. Counts every stored row that depends on one.",
+    "Keys are identified by their ids; no part of a key is returned. For each key, every stored row that depends on it is counted.",
   answers: [{ status: 200, description: "Each setting's keys, newest first", schema: keyUseListBody }],
   answer: async ({ env, deps }) => {
     return replyTo(await readWithRetry(deps.sleep, () => readKeys(useDependencies(env, deps))), (value) => ({

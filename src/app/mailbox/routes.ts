@@ -11,7 +11,7 @@ import { mailboxPage } from "./page.ts";
 
 const mailbox = routesOf({ tag: "Service", callers: "ANYBODY", dependencies: mailboxReader }).get("/dev/mail", {
   operationId: "developmentMail",
-  summary: "Mails of a development server, newest first",
+  summary: "List the mails of a development server, newest first",
   description: "Only exists with ENVIRONMENT=development.",
   query: mailsQuery,
   answers: [

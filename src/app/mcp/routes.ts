@@ -1,5 +1,5 @@
-// The Model Context Protocol at /mcp: what an assistant with a merchant's key may do. Every request is self-contained, in the 2026-07-28 protocol as in that of
-// 2025, so no state is kept between requests. A tool call is an API request like any other.
+// The Model Context Protocol at /mcp: what an assistant with a merchant's key may do. Every request is self-contained, in the 2026-07-28 protocol
+// and in the 2025 ones, so no state is kept between requests. A tool call is an API request like any other.
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { ApiKeyPrincipal } from "../../accounts/auth/principal.ts";
@@ -25,7 +25,7 @@ const messageBody = () =>
     description: "A message of JSON-RPC 2.0 as the Model Context Protocol defines it.",
   });
 
-/** What the route needs from the app that mounts it. */
+/** The parts of the app that the route needs. */
 interface Inner {
   readonly fetch: (
     request: Request,
@@ -39,7 +39,7 @@ export function mcpRoutes(inner: Inner) {
     operationId: "mcp",
     summary: "Work with the merchant's data as an assistant (Model Context Protocol)",
     description:
-      "Streamable HTTP without sessions, for the protocol of 2026-07-28 and for that of 2025. Its tools are routes of this reference that the key's permissions allow.",
+      "Streamable HTTP without sessions, for the protocol version 2026-07-28 and the versions of 2025. Each tool is a route of this reference that the key's permissions allow.",
     body: messageBody,
     answers: [
       {
@@ -48,7 +48,7 @@ export function mcpRoutes(inner: Inner) {
         alsoAs: "text/event-stream",
       },
       { status: 202, description: "A notification was accepted" },
-      { status: 406, description: "Accept must name both" },
+      { status: 406, description: "The Accept header must name both media types" },
     ],
     answer: async (call) => ok(await answerMcp(inner, call)),
   });
@@ -56,7 +56,7 @@ export function mcpRoutes(inner: Inner) {
 
 type Call = OpenCall<unknown, unknown> & { readonly principal: ApiKeyPrincipal };
 
-/** What scripts/build-assets.ts generated from the routes (tools.ts). */
+/** The tools that scripts/build-assets.ts generated from the routes (tools.ts). */
 const allTools = lazilyLoaded(async (env: Env): Promise<readonly Tool[]> => {
   const { file } = await madeFile(env, "mcp-tools.json");
   return file.json();
@@ -85,7 +85,7 @@ async function answerMcp(inner: Inner, call: Call): Promise<Reply> {
       }
       return server;
     },
-    // The tools of a key do not change while a stream is open.
+    // No subscriptions to changes: the tools of a key do not change while a stream is open.
     { responseMode: "json", maxSubscriptions: 0 },
   );
   const { status, headers, body } = await handler.fetch(
@@ -112,7 +112,7 @@ const headersOf = ({ header }: Call, names: readonly string[]) =>
     return value === undefined ? [] : [[name, value]];
   });
 
-/** The API itself checks the arguments, and reports what is wrong in its own words. */
+/** A schema that accepts any arguments: the API itself checks them and reports what is wrong. */
 function asGiven(input: Tool["input"]): StandardSchemaWithJSON<Arguments> {
   const json = { input: () => ({ ...input }), output: () => ({ ...input }) };
   const validate = (value: unknown): { readonly value: Arguments } => ({ value: Object(value ?? {}) });
@@ -133,7 +133,7 @@ async function useTool(inner: Inner, tool: Tool, given: Arguments, call: Call) {
 
 const failed = (told: unknown) => ({ isError: true, content: [{ type: "text" as const, text: JSON.stringify(told) }] });
 
-/** Keeps the caller and address, so that the key's limits, permissions and allowed addresses apply. */
+/** Passes on the caller's key and address, so that the key's limits, permissions and allowed addresses apply. */
 async function askApi(inner: Inner, request: ToolRequest, call: Call) {
   const { path, method, body, idempotencyKey } = request;
   const { env, header, background } = call;

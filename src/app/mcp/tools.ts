@@ -1,5 +1,5 @@
-// Builds the tools of the Model Context Protocol: each is a route of the API that an API key may call, with the route's own declaration. Runs when the static
-// assets are built, so that the Worker contains neither the schemas' texts nor their generator.
+// Builds the tools of the Model Context Protocol: each is a route of the API that an API key may call, with the route's own declaration. Runs when
+// the static assets are built, so that the Worker contains neither the schemas' texts nor their generator.
 import { type JsonSchema, jsonSchema, NAMED_SCHEMAS, type NamedSchemas } from "../../platform/http/json-schema.ts";
 import type { RouteSpec, Tag } from "../../platform/http/route.ts";
 import { type ArgumentSlot, LIST, MERCHANT, type Tool } from "./tool.ts";
@@ -12,8 +12,7 @@ const IDEMPOTENCY_KEY = {
   type: "string",
   minLength: 1,
   maxLength: 255,
-  description:
-    "Choose one for each change that you make, and send it again with the same arguments to repeat a call safely.",
+  description: "Choose a new key for each change. To repeat a call safely, send the same key with the same arguments.",
 } as const;
 
 /** Leaves out routes that require a factor, and exports, which are too long for an answer. */
@@ -71,8 +70,8 @@ function toolOf(spec: RouteSpec): Tool {
 }
 
 /**
- * The answer of a call, as an object (`structuredOf`). A tool uses a secret key, so the forms for public keys are left out. Answers with several statuses, such
- * as a create and its repeat, have the same form.
+ * The schema of a call's answer as an object (`structuredOf`). A tool uses a secret key, so the forms for public keys are left out. Answers with
+ * different statuses, such as those to a create and its repeat, have the same form.
  */
 function outputOf({ operationId, answers }: RouteSpec): Pick<Tool, "output" | "isList"> {
   const named: NamedSchemas = {};
@@ -106,7 +105,7 @@ interface ObjectSchema {
   readonly required: readonly string[];
 }
 
-/** The members of an object's schema, behind a reference or not; none for a route without a body. */
+/** The members of an object's schema, given inline or by reference; none for a route without a body. */
 function objectIn(schema: JsonSchema, named: NamedSchemas): ObjectSchema {
   const { properties = {}, required = [] }: Partial<ObjectSchema> = Object(targetOf(schema, named));
   return { properties, required };
@@ -118,7 +117,7 @@ function targetOf(schema: JsonSchema, named: NamedSchemas): JsonSchema {
   return target;
 }
 
-/** The named schemas that are referred to, directly or by one another. */
+/** The named schemas that are referred to, directly or through other schemas. */
 function definitionsOf(properties: object, named: NamedSchemas): object {
   const found: Record<string, JsonSchema> = {};
   const search = (node: object): void => {

@@ -5,17 +5,17 @@ import type { Failure } from "../../platform/failures.ts";
 import { isDevelopment } from "../../platform/http/deployment.ts";
 import { TEST_NETWORK } from "./contract.ts";
 
-/** A chain has 15 seconds to start. */
-const TIMEOUT_MS = 20_000;
+/** Longer than the 60 seconds that `startEvmChain` waits for a chain to answer. */
+const TIMEOUT_MS = 65_000;
 const LIMIT_BYTES = 4_096;
 
-/** Whether there is a control port to ask. */
+/** Whether there is a control port. */
 export function hasControlPort(env: Env): boolean {
   return isDevelopment(env) && controlUrl(env) !== "";
 }
 
 interface ControlPort {
-  /** The state of the chain, as JSON text. With `json` the request is a POST. */
+  /** Returns the state of the chain, as JSON text. If `json` is given, the request is a POST. */
   readonly ask: (path: "/chain" | "/payments", json?: string) => Promise<Result<string, Failure>>;
 }
 

@@ -1,5 +1,5 @@
-// `/dev/chain` and `/dev/payments`: a chain of this machine for a first invoice, and a customer who pays it. They only exist under `npm start`, which does what
-// a Worker cannot.
+// `/dev/chain` and `/dev/payments`: a local chain for a first invoice, and a customer who pays it. They only exist under `npm start`, because a
+// Worker cannot start a chain.
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { routesWhere } from "../../accounts/pipeline/routes-where.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -8,7 +8,7 @@ import { jsonReply, type Reply } from "../../platform/http/reply.ts";
 import { customerPaymentBody, startChainBody, TEST_NETWORK, testChainBody } from "./contract.ts";
 import { controlPort, hasControlPort } from "./dependencies.ts";
 
-const description = "Only exists on a server of `npm start` that watches no other chain.";
+const description = "Only exists on a server started with `npm start` that watches no other chain.";
 const answers = [{ status: 200, description: "The state of the chain", schema: testChainBody }];
 
 const testChain = routesOf({
@@ -19,7 +19,7 @@ const testChain = routesOf({
 })
   .get("/dev/chain", {
     operationId: "getTestChain",
-    summary: "Whether a test chain runs on this machine",
+    summary: "Read whether a test chain runs on this machine",
     description,
     answers,
     answer: async (call) => {
@@ -38,7 +38,7 @@ const testChain = routesOf({
   })
   .post("/dev/payments", {
     operationId: "payAsCustomer",
-    summary: "Pay what a payment method of the test chain asks for",
+    summary: "Pay the amount that a payment method of the test chain asks for",
     answers,
     description: `${description} Sends the amount and mines blocks until it is confirmed.`,
     body: customerPaymentBody,

@@ -1,10 +1,12 @@
-// The WebSockets that notify open checkout pages, and the merchant's team. A Reply cannot carry a socket, so these routes build their own responses.
+// Routes for the WebSockets that notify open checkout pages and the merchant's team. A Reply cannot carry a socket, so these routes build their own
+// responses.
 
 import * as z from "zod";
 import { type PipelineRoute, runPipeline } from "../../accounts/pipeline/pipeline.ts";
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import { FREE_TEXT } from "../../chains/secrets/secret-material.ts";
-import { LIMITS } from "../../lib/limits.ts";
+import { integerParameter } from "../../lib/fields.ts";
+import { LIMITS, LIVE_READ_WITHIN_MS } from "../../lib/limits.ts";
 import { objectOf } from "../../lib/object-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -16,10 +18,11 @@ import { countedCallers, limitByIp } from "../../platform/http/rate-check.ts";
 import { specOf } from "../../platform/http/route.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { findRoom } from "./find-room.ts";
+import { positionSince } from "./read-news.ts";
 import { roomUrl } from "./room-url.ts";
 import { teamHeaders, viewsOf } from "./team-socket.ts";
 
-/** When a page may ask again if the room was full; until then it polls. */
+/** How long a page must wait before it tries to connect again if there were too many connections. It polls meanwhile. */
 const FULL_SECONDS = 60;
 
 const live: MountedRoute = {
@@ -80,7 +83,12 @@ const watchQuery = () =>
       .max(40)
       .optional()
       .meta({ description: "The `eventId` of the last message, to continue after it when the connection was lost." }),
+    readWithinMs: integerParameter(0, LIVE_READ_WITHIN_MS)
+      .optional()
+      .meta({ description: "For a new page, which has no `after` yet: all that it shows was read within this time." }),
   });
+
+type WatchQuery = z.infer<ReturnType<typeof watchQuery>>;
 
 const team: MountedRoute = {
   spec: specOf({
@@ -89,7 +97,7 @@ const team: MountedRoute = {
     operationId: "watchMerchant",
     tag: "Events",
     summary: "Live updates for a merchant's team",
-    description: `A WebSocket for the pages of this service: a member's session and our own \`Origin\` header, never a key. Each text is JSON with \`type\` and \`eventId\`: \`invoice\` (\`invoiceId\`, \`status\`, \`sequence\`), \`unmatched\` (\`paymentId\`), \`wallet\` (\`walletId\`), \`endpoint\` (\`webhookId\`: it was switched off, or has started to fail), or \`reread\`. A message says what to read again through the API, and is sent only to members who may view it. Most are sent at once; a new invoice within 5 seconds, or within 30 after a quiet period. To miss nothing, connect again with \`after\`; without it, or if it is too old, the first message is \`reread\`: read everything that you show again. Send "ping" to keep the connection; the answer is "pong". At most ${LIMITS.liveConnectionsPerMember} connections of a member and ${LIMITS.liveConnectionsPerMerchant} of a merchant, more are refused with 429. A connection is closed with 1008 within two minutes after the session or the seat has ended, at once when a role changes or a member is removed.`,
+    description: `A WebSocket for the pages of this service: it needs a member's session and an \`Origin\` header with our own origin, and accepts no key. Each text message is JSON with \`type\` and \`eventId\`: \`invoice\` (\`invoiceId\`, \`status\`, \`sequence\`), \`unmatched\` (\`paymentId\`), \`wallet\` (\`walletId\`), \`endpoint\` (\`webhookId\`: it was switched off, or has started to fail), or \`reread\`. A message says what to read again through the API, and is sent only to members who may view it. Most messages are sent at once; those about new invoices within 5 seconds, or within 30 seconds after a quiet period. To miss nothing, connect again with \`after\`, or at first with \`readWithinMs\`, and changes since then are sent. Without them, or if it was too long ago, the first message is \`reread\`: read again everything that you show. Send "ping" to keep the connection; the answer is "pong". At most ${LIMITS.liveConnectionsPerMember} connections per member and ${LIMITS.liveConnectionsPerMerchant} per merchant; more are refused with 429. A connection is closed with the code 1008 within two minutes after the session or the membership has ended, and at once when a role changes or a member is removed.`,
     callers: "MEMBER",
     permission: "invoice:view",
     query: watchQuery,
@@ -102,7 +110,7 @@ const team: MountedRoute = {
   },
 };
 
-/** A page of another site could open a socket with the member's cookie, so the origin is checked as for a change. */
+/** A page of another site could open a socket with the member's cookie, so the origin is checked, as for every request that changes data. */
 function teamRoute(c: AppContext): PipelineRoute<"MEMBER", object, WebSocket> {
   return {
     spec: team.spec,
@@ -118,9 +126,10 @@ function teamRoute(c: AppContext): PipelineRoute<"MEMBER", object, WebSocket> {
       const wrong = upgradeRefusal(c);
       if (wrong !== undefined) return err(wrong);
       if (c.req.header("origin") !== publicUrl(env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
-      const after = watchQuery().parse(call.query).after ?? "";
+      const { after = "", readWithinMs }: WatchQuery = Object(call.query);
+      const place = after === "" && readWithinMs !== undefined ? positionSince(Date.now() - readWithinMs) : after;
       const { tokenHash } = principal.session;
-      const headers = teamHeaders({ memberId: principal.memberId, tokenHash, views: viewsOf(principal), after });
+      const headers = teamHeaders({ memberId: principal.memberId, tokenHash, views: viewsOf(principal), after: place });
       const room = objectOf(env, env.CHECKOUT_ROOM, principal.merchantId);
       const { webSocket } = await room.fetch("https://room/", { headers });
       return webSocket === null ? err({ code: "RATE_LIMITED", retryAfterSeconds: FULL_SECONDS }) : ok(webSocket);

@@ -1,5 +1,5 @@
-// The sockets of a merchant's team in the merchant's room: what each receives, and when it is closed. Everything that must outlive the object is in D1 or
-// attached to the sockets, so that it can hibernate while nothing happens.
+// The sockets of a merchant's team in the merchant's `CheckoutRoom`: what each receives, and when it is closed. All state that must outlive the
+// object is in D1 or attached to the sockets, so that the object can hibernate while nothing happens.
 import { memberSeats } from "../../accounts/auth/authenticate-session.ts";
 import type { SignInProvider } from "../../accounts/security-policies/security-policy.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -20,11 +20,10 @@ import {
 } from "./team-socket.ts";
 
 const TEAM = "team";
-/** RFC 6455 "7.4.1": the session or the seat has ended; try again later. */
+/** Close codes: the session or the seat has ended (RFC 6455 "7.4.1"), or the client should try again later (registered with IANA). */
 const ENDED = 1008;
 const TRY_LATER = 1013;
 
-/** The part of a Durable Object's state that is used. */
 type SocketState = Pick<DurableObjectState, "acceptWebSocket" | "getWebSockets" | "storage">;
 
 export interface TeamDependencies {
@@ -39,10 +38,10 @@ export class TeamSockets {
   readonly #deps: () => TeamDependencies;
   readonly #merchantId: string;
   #isSending = false;
-  /** Whether something happened while events were being read. */
+  /** Whether a notification arrived while events were being read. */
   #isToldAgain = false;
 
-  /** `deps` is called once someone watches. */
+  /** `deps` is called only once a member has connected. */
   constructor(state: SocketState, deps: () => TeamDependencies, merchantId: string) {
     this.#state = state;
     this.#deps = deps;
@@ -53,7 +52,7 @@ export class TeamSockets {
     return this.#state.getWebSockets(TEAM).length;
   }
 
-  /** Undefined if there are too many. */
+  /** Returns undefined if there are too many sockets. */
   async join(member: TeamMember & Pick<TeamSocket, "after">): Promise<WebSocket | undefined> {
     const tag = `member ${member.memberId}`;
     const isFull =
@@ -68,7 +67,7 @@ export class TeamSockets {
     return theirs;
   }
 
-  /** Reports what has happened, and endpoints that start to fail, which is not an event. */
+  /** Sends new events, and reports endpoints that start to fail, for which there is no event. */
   async tell(ids: readonly string[]): Promise<void> {
     if (this.count === 0) return;
     for (const id of ids) {
@@ -98,7 +97,7 @@ export class TeamSockets {
     return sockets.map((socket) => [socket, attachmentOf(socket)]);
   }
 
-  /** One reading at a time, and another one if something happens meanwhile. Does not wait for another caller's reading. */
+  /** Runs one read at a time, and another read afterwards if something happens meanwhile. Does not wait for a read that another caller started. */
   async #sendNews(): Promise<void> {
     this.#isToldAgain = true;
     if (this.#isSending) return;
@@ -114,17 +113,18 @@ export class TeamSockets {
     }
   }
 
-  /** To all sockets at a place, usually all of them. If storage does not answer, they stay there. */
+  /** Sends new events to the sockets whose position is `place`, usually all of them. If storage does not answer, the position stays. */
   async #sendFrom(place: string): Promise<void> {
     const news = await readNews(this.#deps(), this.#merchantId, place);
     if (!news.ok) return;
     const { rows, place: after } = news.value;
-    if (rows !== undefined && rows.length === 0) return;
+    const isNews = rows === undefined || rows.length > 0;
+    if (!isNews && after === place) return;
     const messages = rows === undefined ? undefined : messagesAbout(rows);
     const newsAtMs = this.#deps().nowMs();
     for (const [socket, before] of this.#open()) {
       if (before.after !== place) continue;
-      socket.serializeAttachment({ ...before, after, newsAtMs } satisfies TeamSocket);
+      socket.serializeAttachment({ ...before, after, ...(isNews && { newsAtMs }) } satisfies TeamSocket);
       const bodies = messages?.filter(({ view }) => before.views.includes(view)).map(({ body }) => body) ?? [
         rereadMessage(after),
       ];
@@ -133,7 +133,10 @@ export class TeamSockets {
     if (rows?.some(isAboutTeam)) await this.#check(0);
   }
 
-  /** Ends the sockets of sessions and seats that have ended, among those not checked for this long. */
+  /**
+   * Rechecks the sockets that have not been checked for this long, and closes those whose session or seat has ended, or could not be checked for
+   * UNCHECKED_MS.
+   */
   async #check(olderThanMs: number): Promise<void> {
     const nowMs = this.#deps().nowMs();
     const due = this.#open().filter(([, { checkedAtMs }]) => nowMs - checkedAtMs >= olderThanMs);

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { MerchantId } from "../../lib/ids.ts";
+import { type MerchantId, ulidTime } from "../../lib/ids.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 
@@ -14,10 +14,11 @@ export const selectRoomOf = prepared(
       select 1 from merchants shop where shop.id = invoices.merchant_id and shop.deleted_at_ms is null)`),
 );
 
-/** The most events that are read at once. */
 export const NEWS_PAGE = 200;
 
-/** Events of a merchant after a place, in commit order, without their data. Nothing for an unknown place, except "0", which precedes all. */
+/**
+ * Events of a merchant after a position, in commit order, without their data. Empty for an unknown position; "0" is the position before all events.
+ */
 export const selectNews = prepared(
   (merchantId: string, after: string) => ({ merchantId, after }),
   (db, of) =>
@@ -40,4 +41,19 @@ export const selectNews = prepared(
       )
       .orderBy(sql`news.rowid`)
       .limit(NEWS_PAGE),
+);
+
+/**
+ * The position of a merchant's last event whose id is from before `atMs`; "0" if there is none. An event commits within seconds of its id's time, and
+ * all events that committed before this one have a position before it.
+ */
+export const selectPlaceAt = prepared(
+  (merchantId: string, atMs: number) => ({ merchantId, before: `evt_${ulidTime(atMs)}` }),
+  (db, of) =>
+    db
+      .select({
+        place: sql<string>`coalesce((select id from events where merchant_id = ${of.merchantId} and id < ${of.before}
+          order by rowid desc limit 1), '0')`.as("place"),
+      })
+      .from(sql`(select 1)`),
 );

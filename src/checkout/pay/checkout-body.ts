@@ -1,5 +1,5 @@
-// The checkout data for a merchant's own payment page. Texts are as the merchant wrote them: the page that shows them must strip and escape
-// them.
+// The checkout data for a merchant's own payment page. Texts are unchanged from what the merchant wrote: the page that shows them must strip and
+// escape them.
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Settings } from "../../accounts/merchants/settings.ts";
 import { pairOf } from "../../chains/registry/pair.ts";
@@ -23,20 +23,24 @@ export function checkoutBodyOf(
     readonly merchant: { readonly id: string; readonly name: string; readonly settings: Pick<Settings, "brand"> };
     readonly methods: readonly MethodBody[];
     readonly estimates: Estimates;
-    /** Payments of nobody that can be no other order's. */
+    /** Uncredited transfers that can only be meant for this invoice. */
     readonly arrived: readonly Payment[];
-    /** Signed; null before payment. */
+    readonly hasSource: (network: string) => boolean;
+    /** With a signature; null before payment. */
     readonly redirectUrl: string | null;
   },
   context: BodyContext,
 ) {
-  const { file, merchant, methods, estimates, arrived, redirectUrl } = of;
+  const { file, merchant, methods, estimates, arrived, hasSource, redirectUrl } = of;
   const { brand } = merchant.settings;
   const logo = brand.logo === null ? null : imageUrl(context.publicUrl, { merchantId: merchant.id, name: brand.logo });
   return {
     ...publicInvoiceBody(invoiceBodyOf(file, context)),
     redirectUrl,
-    paymentMethods: methods.map((body) => methodBodyFor(file, body, estimates)),
+    paymentMethods: methods.map((body) => ({
+      ...methodBodyFor(file, body, estimates),
+      isWatched: hasSource(body.network),
+    })),
     undecided: arrived.map(undecidedBody),
     merchant: { name: brand.name ?? merchant.name, color: brand.color, logo, supportUrl: brand.supportUrl },
     monitorUntil: isoTime(file.invoice.monitorUntilMs),
@@ -55,7 +59,7 @@ function undecidedBody(payment: Payment) {
   };
 }
 
-/** Adds what our own page takes from the registry and the settings, so that another page needs no copy of them. */
+/** Adds data from the registry and the settings that our own page shows, so that a merchant's page needs no copy of them. */
 function methodBodyFor(file: InvoiceFile, body: MethodBody, estimates: Estimates) {
   const { networkName, standard, isTest, estimate, minutes, fee } = offerOf(body, estimates);
   const shown = body.status === "ACTIVE" ? methodView(file, body) : null;

@@ -6,7 +6,7 @@ import type { Note } from "./note.ts";
 import { ClaimBanner, claimText, NoteBanner } from "./note-banner.tsx";
 import { OrderSummary } from "./order-summary.tsx";
 import { Ltr, Moment, payLink, shownQuery } from "./parts.tsx";
-import { stageTitle } from "./stage-title.ts";
+import { isToDecide, stageTitle } from "./stage-title.ts";
 import { StageCard } from "./stages.tsx";
 import type { CheckoutView } from "./view.ts";
 
@@ -14,7 +14,7 @@ interface Of {
   readonly chrome: Chrome;
   readonly view: CheckoutView;
   readonly note: Note | null;
-  /** For a page that is shown again: when it was true. Milliseconds since 1970. */
+  /** For a page shown from a copy: when the copy was made, in milliseconds since 1970. */
   readonly shownAtMs?: number;
 }
 
@@ -69,7 +69,7 @@ export function checkoutMain(of: Of) {
   );
 }
 
-/** Shown where the page is not new; else the script shows it while nothing new comes, with the time of the last answer. */
+/** Always shown on a page from a copy. Otherwise the script shows it while no response arrives, with the time of the last response. */
 function StaleNote({ chrome, shownAtMs }: Pick<Of, "chrome" | "shownAtMs">) {
   const [before, after] = chrome.texts.staleSince.split("{time}");
   return (
@@ -81,16 +81,16 @@ function StaleNote({ chrome, shownAtMs }: Pick<Of, "chrome" | "shownAtMs">) {
   );
 }
 
-/** After the first event the title begins with the stage, so that it is readable in a row of tabs. */
+/** After the first event the title begins with the stage, so that the stage is visible in a row of browser tabs. */
 function pageTitle({ chrome, view }: Of): string {
-  const isToPay = view.stage === "choose" || view.stage === "pay" || view.stage === "partial";
+  const isToPay = view.stage === "choose" || ((view.stage === "pay" || view.stage === "partial") && !isToDecide(view));
   const pay = fill(chrome.texts.payTo, { shop: view.shop.name });
   return isToPay ? `${pay}: ${view.title}` : `${stageTitle(chrome.texts, view)}: ${view.shop.name}`;
 }
 
 /**
- * The reload interval without scripts. None while the page shows why a form was refused, and none if nothing will change. It never redirects to
- * the shop: without the script a payer could not stop that (WCAG 2.2.1), so a payer who has paid goes back by the button.
+ * The reload interval without scripts. There is no reload while the page shows why a form was refused, or if nothing will change. It never redirects
+ * to the shop: without the script a payer could not stop that (WCAG 2.2.1), so a payer who has paid returns with the button.
  */
 function refreshOf({ view, note }: Of): string | undefined {
   return view.pollSeconds === 0 || view.stage === "choose" || note !== null ? undefined : String(RELOAD_SECONDS);

@@ -1,17 +1,24 @@
-// The claim that a page is about: which sentence it shows, with which values. Decided again at each read, so that the sentence follows the invoice.
+// The claim that a page is about: the sentence that the page shows, and the values in it. The sentence is chosen again at each read, so that it stays
+// true when the invoice changes.
 import type { InvoiceFile } from "../../commerce/invoice-records/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
 import { type ClaimStanding, type StandingFacts, standingOf } from "../../detection/claims/standing.ts";
 import type { ClaimId } from "../../lib/ids.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
 import type { Texts } from "../../platform/texts/en.ts";
 import { coinText } from "../../platform/texts/format.ts";
+
+/** After this time a transaction that is still not found is more likely wrong than slow: an exchange sends within minutes as a rule. */
+const OVERDUE_MS = 30 * MINUTE_MS;
 
 export interface ClaimView {
   readonly id: ClaimId;
   readonly text: keyof Texts;
-  /** Whether the payer needs to do nothing more. */
+  /** Whether the payer has nothing left to do. */
   readonly isGood: boolean;
-  /** What the transaction brought, and what the invoice asks for in the same coin: `40 USDC`; "" if the text does not include it. */
+  /**
+   * The amount that the transaction paid, and the amount that the invoice asks for in the same coin: `40 USDC`; "" if the text does not include it.
+   */
   readonly sent: string;
   readonly asked: string;
 }
@@ -23,7 +30,7 @@ export interface ClaimFacts extends Pick<StandingFacts, "claimed"> {
 export function claimView(
   facts: ClaimFacts & {
     readonly file: InvoiceFile;
-    /** With the amounts that are still due. */
+    /** Includes the amounts that are still due. */
     readonly methods: readonly MethodBody[];
     readonly nowMs: number;
   },
@@ -42,13 +49,23 @@ export function claimView(
   const isAsked = due !== null && /[1-9]/.test(due) && others.length === 0;
   const asked = isAsked && method !== undefined ? coinText(due, method.cryptocurrency) : "";
   const isDifferent = asked !== "" && asked !== sent;
+  // A network that has not been read since the claim says nothing about it.
+  const isRead = file.cursors.some(
+    ({ network, passedMs }) => network === claim.network && passedMs > claim.createdAtMs,
+  );
+  const isOverdue = isRead && nowMs - claim.createdAtMs >= OVERDUE_MS;
   return {
     id: claim.id,
-    text: standing === "TO_DECIDE" && isDifferent ? "claimDiffers" : TEXTS[standing],
+    text: textOf(standing, { isDifferent, isOverdue }),
     isGood: standing === "CREDITED",
     sent,
     asked,
   };
+}
+
+function textOf(standing: ClaimStanding, of: { readonly isDifferent: boolean; readonly isOverdue: boolean }) {
+  if (standing === "TO_DECIDE" && of.isDifferent) return "claimDiffers";
+  return standing === "NOT_FOUND" && of.isOverdue ? "claimStillNotFound" : TEXTS[standing];
 }
 
 const TEXTS: Readonly<Record<ClaimStanding, keyof Texts>> = {
@@ -65,3 +82,8 @@ const TEXTS: Readonly<Record<ClaimStanding, keyof Texts>> = {
   UNAVAILABLE: "claimUnavailable",
   OVER: "claimNotThis",
 };
+
+/** Whether the text says that the merchant has to decide about the transaction. */
+export function asksMerchant(text: keyof Texts): boolean {
+  return text === "claimToDecide" || text === "claimDiffers";
+}

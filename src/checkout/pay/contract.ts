@@ -13,13 +13,15 @@ export const pageQuery = () =>
     view: said("`modal` in the frame of `/modal/btcpay.js`."),
     lang: said("The language of the page, such as `pt`. Default: the browser's language."),
   });
-export const modalQuery = () => pageQuery().extend({ id: said("The invoice.") });
+export const modalQuery = () => pageQuery().extend({ id: said("The id of the invoice.") });
 export const checkoutQuery = () =>
   pageQuery().extend({
     method: said("The payment method to show, such as `USDT_TRX`."),
     choose: said("Any value shows the choice of payment methods."),
     note: z.enum(NOTES).optional().catch(undefined).meta({ description: "Why a form was refused." }),
-    claim: said("The id of a claim of this invoice: the page says what its transaction is to the invoice now."),
+    claim: said(
+      "The id of a claim for this invoice: the page shows how the claimed transaction now relates to the invoice.",
+    ),
   });
 
 const field = () => z.string().max(200).catch("");
@@ -47,24 +49,28 @@ const checkoutMethodBody = () =>
         .nullable()
         .meta({
           description:
-            "About the amount that would be due if an AVAILABLE method were picked now, rounded up: only picking it locks a rate. Null for other methods, without a rate, and once something was received.",
+            "An estimate, rounded up, of the amount that would be due if this AVAILABLE method were picked now. Only picking it locks a rate. Null for other methods, without a rate, and once something was received.",
           examples: ["0.000499011"],
         }),
       confirmationMinutes: z.int().meta({
         description:
-          "About how long a payment takes to be confirmed, at least 1: block time times `requiredConfirmations`.",
+          "An estimate of the minutes until a payment is confirmed, at least 1: block time multiplied by `requiredConfirmations`.",
       }),
       usualFee: z.enum(USUAL_FEES).nullable().meta({
         description:
-          "What the network usually takes for a transfer: LOW is some cents at most, MEDIUM can be dollars, VARIES depends on how full blocks are. Null if it is not known.",
+          "The network's usual fee for a transfer: LOW is a few cents at most, MEDIUM can be dollars, VARIES depends on how full blocks are. Null if it is not known.",
       }),
       isAddressShared: z.boolean().nullable().meta({
         description:
           "True if other invoices use the same address: the payer must send exactly this amount in one payment. Null while no address is shown.",
       }),
+      isWatched: z.boolean().meta({
+        description:
+          "False if this server has no source of chain data for the network, as a development server may: a payment is not seen, so ask for none.",
+      }),
       validUntil: time().nullable().meta({
         description:
-          "Until when this amount is valid. If that is before `expiresAt`, the next read returns a new amount. Null while no address is shown.",
+          "When this amount stops being valid. If that is before `expiresAt`, the next read after that time returns a new amount. Null while no address is shown.",
       }),
     })
     .meta({ title: "CheckoutPaymentMethod" });
@@ -90,7 +96,7 @@ export const checkoutBody = () =>
         .optional()
         .meta({
           description:
-            "What arrived at an address of this invoice in its time, is credited to nobody, and can be no other order's: the merchant has to decide about it. A transfer that could be another order's is not listed; its payer can claim it.",
+            "Transfers that reached an address of this invoice while it was being watched, are not credited, and cannot belong to another order: the merchant has to decide about them. A transfer that could belong to another order is not listed; its payer can claim it.",
         }),
       merchant: z.object({
         name: z.string(),
@@ -98,7 +104,7 @@ export const checkoutBody = () =>
         logo: z.string().nullable().meta({ format: "uri" }),
         supportUrl: z.string().nullable().meta({ format: "uri" }),
       }),
-      monitorUntil: time().meta({ description: "Until when payments are watched for." }),
+      monitorUntil: time().meta({ description: "Payments are watched for until this time." }),
       now: time().meta({ description: "The server's time, so that a countdown does not depend on the payer's clock." }),
     })
     .meta({ title: "Checkout" });

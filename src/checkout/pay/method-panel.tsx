@@ -1,5 +1,5 @@
-// Everything needed to pay: the QR code, then amount, address and warnings, next to it on a wide screen. The parts that a new rate changes can be
-// swapped separately.
+// Everything needed to pay: the QR code, then the amount, the address and the warnings, which are next to the code on a wide screen. The parts that a
+// new rate changes can be swapped separately.
 
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { addressGroups, decimalMoney, timeText } from "../../platform/texts/format.ts";
@@ -22,6 +22,11 @@ export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
   return (
     <>
       <Way {...of} />
+      {of.view.isUnwatched ? (
+        <p class="warning">
+          <Filled text={texts.unwatched} values={{ network: method.networkName }} />
+        </p>
+      ) : null}
       <div class="send">
         <div data-part="codes">
           <QrCodes chrome={of.chrome} method={method} />
@@ -42,19 +47,22 @@ export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
             {texts.openInWallet}
           </a>
         </div>
-        {/* Last, so that buttons that the script adds move nothing: on a wide screen there is room below the code. */}
+        {/* The wallets come last, so that nothing moves when the script adds their buttons: on a wide screen there is room below the code. */}
         <Wallets {...of} />
       </div>
     </>
   );
 }
 
-/** The coin has the network's name, and it cannot be sent to this address on another network: on EVM the same address is on every network. */
+/**
+ * Whether the coin's name is also the network's name, and the coin cannot be sent to this address on another network. On EVM the same address exists
+ * on every network.
+ */
 function isNetworkClear({ coin, networkName, network }: MethodView): boolean {
   return coin === networkName && networkNamed(network)?.family !== "evm";
 }
 
-/** Hints for the payer while no payment has come yet. */
+/** Hints for the payer while something is still due. */
 export function Hints(of: Of) {
   const { texts } = of.chrome;
   return (
@@ -123,7 +131,7 @@ function Address({ chrome, method }: Of) {
   );
 }
 
-/** Until when the amount is valid, and what happens then. */
+/** How long the amount is valid, and what happens then. */
 function Deadline({ chrome, method }: Pick<Of, "chrome" | "method">) {
   const { texts } = chrome;
   return (
@@ -146,10 +154,10 @@ function Confirmations({ chrome, method }: Of) {
   return <Filled text={text} values={{ count: String(count), minutes: String(method.minutes) }} />;
 }
 
-/** A place for browser wallets, which the script fills in; the script also fills `{wallet}`. */
+/** The element to which the script adds the buttons of browser wallets; the script also fills in `{wallet}`. */
 function Wallets({ chrome, method }: Of) {
   const { texts } = chrome;
-  // Empty, so that a fresh copy with content has a place.
+  // Present even if empty, so that a later version with content can replace it.
   if (method.transfer === null) return <div data-part="wallets" />;
   return (
     <div

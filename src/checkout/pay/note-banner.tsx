@@ -2,9 +2,9 @@ import type { Texts } from "../../platform/texts/en.ts";
 import { fill } from "../../platform/texts/texts.ts";
 import type { Chrome } from "./chrome.ts";
 import { networkNames } from "./claim-form.tsx";
-import type { ClaimView } from "./claimed-view.ts";
+import { asksMerchant, type ClaimView } from "./claimed-view.ts";
 import type { Note } from "./note.ts";
-import { Filled } from "./parts.tsx";
+import { Filled, shopLink } from "./parts.tsx";
 import type { CheckoutView } from "./view.ts";
 
 const NOTE_TEXTS: Readonly<Record<Note, keyof Texts>> = {
@@ -20,7 +20,7 @@ const NOTE_TEXTS: Readonly<Record<Note, keyof Texts>> = {
   other: "problemOther",
 };
 
-/** Why the previous form was refused. The script does not swap it: it stays until the stage changes. */
+/** Why the previous form was refused. The script does not replace this text: it stays until the stage changes. */
 export function NoteBanner(of: { readonly chrome: Chrome; readonly view: CheckoutView; readonly note: Note | null }) {
   const { chrome, view, note } = of;
   if (note === null) return null;
@@ -28,20 +28,28 @@ export function NoteBanner(of: { readonly chrome: Chrome; readonly view: Checkou
   return <p class="note">{text}</p>;
 }
 
-/** What the claimed transaction is to the invoice; the script swaps it when that changes. */
+/** How the claimed transaction relates to the invoice. The script replaces this text when that changes. */
 export function ClaimBanner({ chrome, view }: { readonly chrome: Chrome; readonly view: CheckoutView }) {
   const { claim } = view;
   if (claim === null) return null;
   return (
     <p class={claim.isGood ? "note good" : "note"} data-part="claim">
-      <Filled text={chrome.texts[claim.text]} values={claimValues(view, claim)} />
+      <Filled
+        text={claimSentence(chrome.texts, claim.text)}
+        values={{ ...claimValues(view, claim), shop: shopLink(view.shop) }}
+      />
     </p>
   );
 }
 
-/** The same for screen readers: the script announces a change. */
+/** The text of the claim's banner, which the script announces to screen readers when it changes. */
 export function claimText({ texts }: Chrome, view: CheckoutView): string | undefined {
-  return view.claim === null ? undefined : fill(texts[view.claim.text], claimValues(view, view.claim));
+  return view.claim === null ? undefined : fill(claimSentence(texts, view.claim.text), claimValues(view, view.claim));
+}
+
+/** A text about a transaction. While the merchant has to decide about it, the text also asks its payer not to send again. */
+export function claimSentence(texts: Texts, key: keyof Texts): string {
+  return asksMerchant(key) ? `${texts[key]} ${texts.claimSentIt}` : texts[key];
 }
 
 function claimValues({ shop }: CheckoutView, { sent, asked }: ClaimView) {

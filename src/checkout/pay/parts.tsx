@@ -1,12 +1,12 @@
-// Small parts that several pages are made of.
+// Small parts that several pages share.
 import type { Child } from "hono/jsx";
 import { timeText } from "../../platform/texts/format.ts";
 import { type Chrome, linkTo } from "./chrome.ts";
 import type { Way } from "./method-view.ts";
-import type { CheckoutView } from "./view.ts";
+import type { CheckoutView, Shop } from "./view.ts";
 
 /** A text with its `{names}` filled in, each isolated, so that names and amounts keep their own direction in any language. */
-export function Filled({ text, values }: { readonly text: string; readonly values: Readonly<Record<string, string>> }) {
+export function Filled({ text, values }: { readonly text: string; readonly values: Readonly<Record<string, Child>> }) {
   return (
     <>
       {text.split(/(\{\w+\})/).map((part) => {
@@ -14,6 +14,17 @@ export function Filled({ text, values }: { readonly text: string; readonly value
         return value === undefined ? part : <bdi>{value}</bdi>;
       })}
     </>
+  );
+}
+
+/** The shop's name in a sentence that may make a payer contact it: a link if the shop has a page for that. */
+export function shopLink({ name, supportUrl }: Shop): Child {
+  return supportUrl === null ? (
+    name
+  ) : (
+    <a href={supportUrl} rel="noreferrer">
+      {name}
+    </a>
   );
 }
 
@@ -26,12 +37,12 @@ export function Ltr({ class: name, children }: { readonly class?: string; readon
   );
 }
 
-/** `Tron (TRC-20)`, as exchanges list it. */
+/** `TRON (TRC-20)`, as exchanges list it. */
 export function networkText({ networkName, standard }: Pick<Way, "networkName" | "standard">): string {
   return standard === null ? networkName : `${networkName} (${standard})`;
 }
 
-/** A link to the invoice's page or its receipt, which keeps a named language. */
+/** A link to the invoice's page or to a path below it, which keeps a named language and the frame over a shop. */
 export function payLink(
   chrome: Chrome,
   { invoiceId }: Pick<CheckoutView, "invoiceId">,
@@ -41,18 +52,18 @@ export function payLink(
   return linkTo(chrome, `/pay/${invoiceId}${below}`, query);
 }
 
-/** What a link to the same page must keep: the chosen payment method, and the claim that the page is about. */
+/** The query that a link to the same page must keep: the chosen payment method, and the claim that the page is about. */
 export function shownQuery({ stage, method, claim }: CheckoutView): Readonly<Record<string, string>> {
   const shown = method === null ? {} : { method: method.key };
   return { ...(stage === "choose" ? { choose: "1" } : shown), ...(claim === null ? {} : { claim: claim.id }) };
 }
 
-/** A moment, in the reader's language and in UTC. */
+/** A point in time, in the reader's language and in UTC. */
 export function Moment({ chrome, ms }: { readonly chrome: Chrome; readonly ms: number }) {
   return <time datetime={new Date(ms).toISOString()}>{timeText(chrome.language, ms)}</time>;
 }
 
-/** The script shows this button; its place is reserved, so that nothing moves when it appears. */
+/** A button that the script shows; its space is reserved, so that nothing moves when it appears. */
 export function CopyButton(of: {
   readonly chrome: Chrome;
   readonly text: string;
@@ -93,7 +104,7 @@ export function Field(of: {
   readonly isCode?: boolean;
   /** More than one makes it a multi-line field. */
   readonly lines?: number;
-  /** Whether the cursor starts in this field; at most one field. */
+  /** Whether the cursor starts in this field. At most one field of a page may have this. */
   readonly isFocused?: boolean;
 }) {
   const { id, hint, error } = of;

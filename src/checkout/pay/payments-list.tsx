@@ -1,7 +1,8 @@
 import { coinText } from "../../platform/texts/format.ts";
 import { fill } from "../../platform/texts/texts.ts";
 import type { Chrome } from "./chrome.ts";
-import { Filled, Ltr } from "./parts.tsx";
+import { claimSentence } from "./note-banner.tsx";
+import { Filled, Ltr, shopLink } from "./parts.tsx";
 import type { CheckoutView, PaymentView } from "./view.ts";
 
 interface Of {
@@ -53,10 +54,10 @@ function Payment(of: Of) {
 function Progress({ chrome, view, payment }: Of) {
   const { texts } = chrome;
   if (payment.state === "undecided") {
-    const values = { sent: coinText(payment.amount, payment.code), shop: view.shop.name };
+    const values = { sent: coinText(payment.amount, payment.code), shop: shopLink(view.shop) };
     return (
       <p class="hint">
-        <Filled text={texts.claimToDecide} values={values} />
+        <Filled text={claimSentence(texts, "claimToDecide")} values={values} />
       </p>
     );
   }

@@ -53,7 +53,7 @@ const paying = pagesOf(checkoutDependencies)
       const finding = findCheckout(call.deps, call.params.invoiceId ?? "", call.query.claim);
       const found = await inTime(waiting, finding, err);
       if (!found.ok) return (await pageAgain(call, found.error)) ?? found;
-      // What was just read is newer than any copy, even where it could not be settled.
+      // What was just read is newer than any copy, even if the invoice could not be settled.
       const opened = await inTime(waiting, refreshCheckout(call.deps, found.value), err);
       if (!opened.ok) return opened;
       const { file, methods } = opened.value;
@@ -108,7 +108,9 @@ const claiming = pagesOf(claimDependencies).post(`${ONE}/claims`, {
   summary: "Claim on the page that a transaction pays the invoice",
   body: claimForm,
   query: pageQuery,
-  answers: [{ status: 303, description: "Redirect to the page, which says what the transaction is to the invoice" }],
+  answers: [
+    { status: 303, description: "Redirect to the page, which shows how the transaction relates to the invoice" },
+  ],
   answer: async (call) => {
     const found = await findCheckout(call.deps, call.params.invoiceId ?? "");
     if (!found.ok) return found;
@@ -154,12 +156,12 @@ const paid = pagesOf(checkoutDependencies)
     },
   });
 
-// The addresses that BTCPay Server's pages have: shops' plugins for it put the invoice's id into them. Nothing is read here: /pay knows the invoice.
+// The paths of BTCPay Server's pages, which its plugins for shops fill with the invoice's id. Nothing is read here, because /pay reads the invoice.
 const asBtcpay = pagesOf(() => ({}))
   .get("/i/:invoiceId", {
     operationId: "showCheckoutAsBtcpay",
     summary: "Show the page where a customer pays",
-    description: "The path of BTCPay Server.",
+    description: "The path that BTCPay Server uses.",
     query: pageQuery,
     answers: [{ status: 303, description: "Redirect to the page" }],
     answer: async ({ chrome, params }) => pageAt(chrome, params.invoiceId ?? ""),
@@ -167,7 +169,7 @@ const asBtcpay = pagesOf(() => ({}))
   .get("/invoice", {
     operationId: "showModalAsBtcpay",
     summary: "Show the page where a customer pays",
-    description: "The path of BTCPay Server. `/modal/btcpay.js` shows it in a frame.",
+    description: "The path that BTCPay Server uses. `/modal/btcpay.js` shows it in a frame.",
     query: modalQuery,
     answers: [{ status: 303, description: "Redirect to the page" }],
     answer: async ({ chrome, query }) => pageAt(chrome, query.id ?? ""),
@@ -193,7 +195,8 @@ const forOwnPages = routesOf({
       const redirectUrl = await signedReturn(env, file, deps.nowMs);
       const merchant = withSettings(read.value);
       const estimates = await readEstimates(deps, read.value);
-      const shown = { file, merchant, methods, estimates, arrived, redirectUrl };
+      const { hasSource } = deps;
+      const shown = { file, merchant, methods, estimates, arrived, hasSource, redirectUrl };
       return ok(jsonReply(200, checkoutBodyOf(shown, deps.body)));
     },
   })
@@ -218,11 +221,10 @@ const forOwnPages = routesOf({
 
 export const checkoutRoutes: readonly MountedRoute[] = [...paying, ...claiming, ...paid, ...asBtcpay, ...forOwnPages];
 
-/** A call to a page that shows an invoice. */
 interface Showing {
   readonly chrome: Chrome;
   readonly query: { readonly method?: string | undefined; readonly choose?: string | undefined };
-  readonly deps: Pick<CheckoutDependencies, "nowMs" | "table">;
+  readonly deps: Pick<CheckoutDependencies, "nowMs" | "table" | "hasSource">;
 }
 
 /** Stores what a visit reveals about the payer; the page does not wait for it. */
@@ -238,7 +240,7 @@ async function pageOf(call: Showing, checkout: Checkout, note: Note | undefined)
   return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors };
 }
 
-/** The same page, and the browser keeps what it shows. A request for headers alone changes nothing. */
+/** The page, with a cookie that keeps a copy of it in the browser. A HEAD request changes nothing. */
 async function keptPage(
   call: PageCall<unknown, Showing["query"], CheckoutDependencies>,
   checkout: Checkout,
@@ -249,7 +251,7 @@ async function keptPage(
   return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors, headers };
 }
 
-/** The header that has the browser keep what it is shown; no header if it has that already. */
+/** The header that makes the browser keep a copy of the view; empty if the browser already has one. */
 function keepShown(
   { env, cookie, deps }: Pick<PageCall<unknown, unknown, CheckoutDependencies>, "env" | "cookie" | "deps">,
   view: CheckoutView,
@@ -262,7 +264,7 @@ function keepShown(
     : { "set-cookie": setPageCookie(env, "shown", { ...kept, path: pathOf(view.invoiceId) }) };
 }
 
-/** While the database does not answer: what this browser was shown of the invoice, with the time since when nothing newer is known. */
+/** The page from the browser's copy, with the time of the copy, for when the database does not answer. */
 async function pageAgain(
   call: PageCall<unknown, Showing["query"], CheckoutDependencies>,
   { code }: Failure,
@@ -270,7 +272,7 @@ async function pageAgain(
   const { method, choose } = call.query;
   if (code !== "STORAGE_UNAVAILABLE" || choose !== undefined) return undefined;
   const copy = await findShown(call.deps, call.params.invoiceId ?? "", call.cookie("shown"));
-  // A payer who asks for another coin must not be sent to the address of this one.
+  // A payer who asks for a different coin must not see this coin's address.
   if (method !== undefined && method !== copy?.method.key) return undefined;
   if (copy === undefined) return undefined;
   const chrome = { ...call.chrome, path: pathOf(copy.invoiceId) };
@@ -278,7 +280,7 @@ async function pageAgain(
   return ok({ kind: "page", status: 200, html, frameAncestors: [] });
 }
 
-/** The input of the markup, the same for the page and for its parts. */
+/** The data from which the markup is rendered, for the whole page and for a part of it. */
 async function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
   const { file, methods, claim, claimed, arrived } = checkout;
   const merchant = withSettings(checkout);
@@ -289,6 +291,7 @@ async function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, not
     arrived,
     merchant,
     methods,
+    hasSource: deps.hasSource,
     estimates: await estimatesIn({ query, deps }, checkout),
     askedMethod: query.method,
     isChoosing: query.choose !== undefined,
@@ -299,13 +302,13 @@ async function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, not
   return { shown: { chrome: { ...chrome, path }, view, note: note ?? null }, frameAncestors };
 }
 
-/** Only the choice shows estimates: no other page asks for rates. */
+/** Only the page on which the payer chooses a method shows estimates, so no other page asks for rates. */
 function estimatesIn({ query, deps }: Omit<Showing, "chrome">, checkout: Checkout): Promise<Estimates> | Estimates {
   const isChosen = checkout.methods.some(({ status }) => status === "ACTIVE");
   return isChosen && query.choose === undefined ? NO_ESTIMATES : readEstimates(deps, checkout);
 }
 
-/** All input of `<main>` and the script's path; leaves out the server's time, which alone is not a change. */
+/** Everything that `<main>` depends on, and the script's path. The server's time is left out, because a new time alone is not a change. */
 function drawnFrom({ chrome, view, note }: Awaited<ReturnType<typeof shownOf>>["shown"]): string {
   const { language, isLanguageNamed, isModal } = chrome;
   return JSON.stringify([SCRIPT_PATH, language, isLanguageNamed, isModal, note, view], (_, value: unknown) =>
@@ -317,7 +320,7 @@ function withSettings({ merchant }: StoredCheckout) {
   return { ...merchant, settings: settingsOf(merchant) };
 }
 
-/** Where a payer goes after payment; null before that, and if the merchant set no URL. */
+/** The URL to which a payer returns after payment; null before payment, or if the merchant set no URL. */
 async function signedReturn(env: Env, { invoice }: InvoiceFile, nowMs: number): Promise<string | null> {
   const { id: invoiceId, status, redirectUrl } = invoice;
   if (redirectUrl === null || (status !== "PAID" && status !== "OVERPAID")) return null;
@@ -328,7 +331,7 @@ function backTo(chrome: Chrome, invoiceId: string, query: Readonly<Record<string
   return { kind: "redirect", location: linkTo(chrome, pathOf(invoiceId), query) };
 }
 
-/** Every well-formed id leads to a page: the page reports an unknown invoice. */
+/** Every well-formed id leads to a page, which also reports an unknown invoice. */
 function pageAt(chrome: Chrome, invoiceId: string): Result<PageReply, Failure> {
   const id = parseId("inv", invoiceId);
   return id === undefined ? err({ code: "INVOICE_NOT_FOUND" }) : ok(backTo(chrome, id));

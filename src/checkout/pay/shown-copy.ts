@@ -1,6 +1,7 @@
-// What a payer was shown, as a cookie of their own browser: while the database does not answer, the page shows it again and says since when it is known.
-// Nobody else can have it, it lives for five minutes and not beyond its quote, and it names no address that this service has not shown there before: it
-// carries a MAC. The merchant's object, which is notified of each change before it commits, says whether the wallet was changed since.
+// A copy of what a payer was shown, kept in a cookie of their own browser. While the database does not answer, the page is rendered from this copy
+// and shows the time of the copy. No one else has the copy, it expires after five minutes or with its quote, and its MAC proves that this service has
+// shown the address in this browser. The merchant's object, which is notified of each change before it commits, knows whether the wallet has changed
+// since.
 import { base64urlnopad } from "@scure/base";
 import * as z from "zod";
 import { lengthPrefixed, utf8ToBytes } from "../../lib/bytes.ts";
@@ -11,7 +12,7 @@ import { parseJson } from "../../lib/typed-json.ts";
 import type { CheckoutView } from "./view.ts";
 
 const KEPT_MS = 5 * MINUTE_MS;
-/** A younger one is not sent again with each poll, unless the page shows something else. */
+/** A copy younger than this is not sent again with each poll, unless the page shows something else. */
 const RENEWED_MS = MINUTE_MS;
 /** A browser keeps no cookie of more than 4,096 characters. */
 const LONGEST = 3_600;
@@ -60,7 +61,7 @@ export interface ShownCopy extends Shown {
   readonly shownAtMs: number;
 }
 
-/** What the page shows, if it asks for money and none has come: then, and only then, a payer is helped by seeing it again. */
+/** The copy of a page that asks for money before any has arrived; undefined for other pages, whose copies would not help the payer. */
 export function copyOf(view: CheckoutView, merchantId: string, nowMs: number): ShownCopy | undefined {
   const { stage, shop, title, total, method, invoiceId, createdAtMs, expiresAtMs, acceptsLate, pollSeconds } = view;
   if (stage !== "pay" || method === null || view.payments.length > 0 || view.claim !== null) return undefined;
@@ -79,7 +80,7 @@ export function copyOf(view: CheckoutView, merchantId: string, nowMs: number): S
   return { ...shown, shownAtMs: nowMs };
 }
 
-/** The page's view again. It offers no other way to pay and prepares no transfer: both need what is true now. */
+/** The page's view from a copy. It offers no other payment method and prepares no transfer, because both need current data. */
 export function viewOf(copy: ShownCopy): CheckoutView {
   const { total, method, shownAtMs: _, merchantId: __, ...kept } = copy;
   const money = (micros: bigint) => ({ micros, currency: total.currency });
@@ -100,7 +101,9 @@ export function viewOf(copy: ShownCopy): CheckoutView {
     claim: null,
     claimNetworks: [],
     isMonitored: true,
+    monitorUntilMs: kept.expiresAtMs,
     isTest: method.isTest,
+    isUnwatched: false,
     isLive: true,
   };
 }
@@ -111,7 +114,7 @@ export function secondsLeft({ shownAtMs, method }: Pick<ShownCopy, "shownAtMs" |
   return shownAtMs > nowMs + MINUTE_MS ? 0 : Math.max(0, Math.floor((untilMs - nowMs) / SECOND_MS));
 }
 
-/** What a browser is to keep; an empty value has it forget what it had. Undefined if nothing changes. */
+/** The cookie for the browser to keep; an empty value deletes it. Undefined if nothing changes. */
 export function cookieOf(
   keys: Keyring | undefined,
   { had, view, merchantId, nowMs }: Keeping,
@@ -140,7 +143,7 @@ export function printCopy(keys: Keyring, copy: ShownCopy): string | undefined {
   return text.length > LONGEST ? undefined : text;
 }
 
-/** The copy in a cookie, if it is ours, is of this invoice and may still be shown. */
+/** The copy in a cookie, if it is ours, belongs to this invoice and may still be shown. */
 export function readCopy(
   keys: Keyring | undefined,
   text: string | undefined,
@@ -155,7 +158,7 @@ export function readCopy(
   return secondsLeft(copy.data, of.nowMs) > 0 ? copy.data : undefined;
 }
 
-/** Whether the browser need not get another copy: it has this one, and has not had it for long. */
+/** Whether the browser already has the same content in a copy that is recent enough. */
 export function isKept(had: ShownCopy | undefined, now: ShownCopy): boolean {
   if (had === undefined || now.shownAtMs - had.shownAtMs >= RENEWED_MS) return false;
   return JSON.stringify({ ...had, shownAtMs: 0 }) === JSON.stringify({ ...now, shownAtMs: 0 });

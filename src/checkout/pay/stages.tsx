@@ -1,15 +1,17 @@
-// The content of the card for each stage: a heading that names the state, then the one thing to do.
+// The content of the card for each stage: a heading that names the state, then the payer's next step.
 
-import { moneyText } from "../../platform/texts/format.ts";
+import type { Child } from "hono/jsx";
+import { moneyText, timeText } from "../../platform/texts/format.ts";
 import { ChooseStage } from "./choose-stage.tsx";
 import type { Chrome } from "./chrome.ts";
 import { ClaimForm } from "./claim-form.tsx";
 import { ExchangeHelp, Hints, MethodPanel } from "./method-panel.tsx";
+import type { MethodView } from "./method-view.ts";
 import type { Note } from "./note.ts";
-import { Filled, payLink, shownQuery } from "./parts.tsx";
+import { Filled, payLink, shopLink, shownQuery } from "./parts.tsx";
 import { PaymentsList } from "./payments-list.tsx";
 import { ReturnLinks } from "./return-links.tsx";
-import { stageTitle } from "./stage-title.ts";
+import { isToDecide, stageTitle } from "./stage-title.ts";
 import type { CheckoutView } from "./view.ts";
 
 interface StageOf {
@@ -42,6 +44,7 @@ function PayStage(of: StageOf) {
   const { chrome, view } = of;
   const { method } = view;
   if (method === null) return <NoticeStage {...of} />;
+  if (isToDecide(view)) return <UndecidedStage {...of} method={method} />;
   return (
     <>
       <Heading {...of} />
@@ -58,31 +61,62 @@ function PayStage(of: StageOf) {
   );
 }
 
-/** Too little was paid before the end: the rest can be paid if the shop accepts it. */
+/** The merchant decides first about what arrived. What to send is folded, for a payer to whom that payment does not belong. */
+function UndecidedStage(of: StageOf & { readonly method: MethodView }) {
+  const { chrome } = of;
+  return (
+    <>
+      <Heading {...of} />
+      <PaymentsList {...of} />
+      <p class="hint">{chrome.texts.needsTime}</p>
+      <Reload {...of} />
+      <Again chrome={chrome}>
+        <MethodPanel {...of} hasDeadline />
+        <Hints {...of} />
+        <ExchangeHelp {...of} />
+      </Again>
+      <ClaimForm {...of} title={chrome.texts.claimOpen} />
+    </>
+  );
+}
+
+function Again({ chrome, children }: { readonly chrome: Chrome; readonly children?: Child }) {
+  return (
+    <details class="again">
+      <summary>{chrome.texts.payAnyway}</summary>
+      {children}
+    </details>
+  );
+}
+
+/** Too little was paid before the invoice expired: the rest can be paid if the shop accepts it. */
 function UnderpaidStage(of: StageOf) {
   const { chrome, view } = of;
   const { method } = view;
   const isOpen = view.acceptsLate && view.isMonitored && method !== null;
+  const rest = isOpen ? (
+    <>
+      <p>
+        <Filled text={chrome.texts.underpaidAccept} values={{ time: timeText(chrome.language, view.monitorUntilMs) }} />
+      </p>
+      <MethodPanel chrome={chrome} view={view} method={method} hasDeadline={false} />
+    </>
+  ) : (
+    <p>
+      <Filled text={chrome.texts.underpaidReview} values={{ shop: shopLink(view.shop) }} />
+    </p>
+  );
   return (
     <>
       <Heading {...of} />
-      {isOpen ? (
-        <>
-          <p>{chrome.texts.underpaidAccept}</p>
-          <MethodPanel chrome={chrome} view={view} method={method} hasDeadline={false} />
-        </>
-      ) : (
-        <p>
-          <Filled text={chrome.texts.underpaidReview} values={{ shop: view.shop.name }} />
-        </p>
-      )}
+      {isOpen && isToDecide(view) ? <Again chrome={chrome}>{rest}</Again> : rest}
       <PaymentsList chrome={chrome} view={view} />
       <ClaimForm {...of} title={chrome.texts.claimOpen} />
     </>
   );
 }
 
-/** Nothing to send: says what happened, and what to do next. */
+/** A stage in which there is nothing to send: says what happened, and what to do next. */
 function NoticeStage(of: StageOf) {
   const { chrome, view } = of;
   const { stage } = view;
@@ -109,7 +143,7 @@ function Heading({ chrome, view }: StageOf) {
           <Filled
             text={text}
             values={{
-              shop: view.shop.name,
+              shop: view.stage === "paid" ? view.shop.name : shopLink(view.shop),
               received: moneyText(chrome.language, view.received),
               total: moneyText(chrome.language, view.total),
               missing: moneyText(chrome.language, view.missing),
@@ -126,10 +160,12 @@ function noticeText({ texts }: Chrome, view: CheckoutView): string | null {
     case "choose":
     case "pay":
       return null;
-    case "expired":
-      return view.payments.some(({ isLate }) => isLate) ? texts.expiredLate : texts.expired;
-    case "unavailable":
     case "partial":
+      return isToDecide(view) ? null : texts.partial;
+    case "expired":
+      if (view.payments.some(({ isLate }) => isLate)) return texts.expiredLate;
+      return isToDecide(view) ? texts.expiredUndecided : texts.expired;
+    case "unavailable":
     case "checking":
     case "seen":
     case "paid":
@@ -153,7 +189,7 @@ function Mark({ stage }: Pick<CheckoutView, "stage">) {
   );
 }
 
-/** For browsers without scripts. */
+/** The link that reloads the page, for browsers without scripts. */
 function Reload({ chrome, view }: StageOf) {
   return (
     <noscript>

@@ -1,4 +1,4 @@
-// What a payer is shown, computed from the invoice's file: a pure function behind the page, its parts and the receipt. Contains no customer
+// What a payer is shown, computed from the invoice and its relations: a pure function for the page, its parts and the receipt. Contains no customer
 // data, and only addresses from `methods`, whose HMACs were verified.
 
 import { imageUrl } from "../../accounts/images/image.ts";
@@ -17,9 +17,9 @@ import type { Choice, MethodView } from "./method-view.ts";
 import { choicesOf, chosenMethod, methodView } from "./method-view.ts";
 
 /**
- * The stage of the payment. `unavailable`: nothing can be paid yet. `choose`: no payment method is chosen. `pay`: waits for money. `partial`:
- * part of the amount has come. `checking`: the time is over, the chains are still being read. `seen`: everything was received, unconfirmed. The
- * others are final.
+ * The stage of the payment. `unavailable`: nothing can be paid yet. `choose`: no payment method is chosen. `pay`: no payment has arrived yet.
+ * `partial`: part of the amount has arrived. `checking`: the invoice's lifetime is over, but the chains are still being read. `seen`: everything has
+ * arrived, unconfirmed. The others are the invoice statuses of the same name.
  */
 export type Stage =
   | "unavailable"
@@ -52,11 +52,11 @@ export interface PaymentView {
   readonly amount: string;
   readonly code: string;
   readonly networkName: string;
-  /** `unconfirmed`: also in the mempool; `gone`: it left the chain and may come back; `undecided`: not credited to the invoice yet. */
+  /** `unconfirmed`: in the mempool or in a block; `gone`: it left the chain and may come back; `undecided`: not credited to the invoice yet. */
   readonly state: "unconfirmed" | "confirmed" | "gone" | "undecided";
   readonly confirmations: number;
   readonly requiredConfirmations: number;
-  /** Whether it came after the invoice's end; the merchant decides about it. */
+  /** Whether it arrived after the invoice's end. By the merchant's settings it is then accepted or waits for a decision. */
   readonly isLate: boolean;
   readonly receivedAtMs: number;
 }
@@ -71,10 +71,10 @@ export interface CheckoutView {
   /** 0 asks for any amount. */
   readonly total: Money;
   readonly received: Money;
-  /** The amount missing from `total`; 0 if none. */
+  /** The amount missing from `total`; 0 if nothing is missing. */
   readonly missing: Money;
   readonly choices: readonly Choice[];
-  /** The method to pay with, or that was paid with; null while none is chosen, or if its address may not be shown. */
+  /** The method to pay with, or the one that was used to pay. Null while no method is chosen, or if its address may not be shown. */
   readonly method: MethodView | null;
   /** Whether another payment method can still be chosen. */
   readonly canChoose: boolean;
@@ -88,11 +88,15 @@ export interface CheckoutView {
   readonly claim: ClaimView | null;
   /** Networks on which a payment may be claimed. */
   readonly claimNetworks: readonly { readonly network: string; readonly networkName: string }[];
-  /** Whether new payments are still watched for. */
+  /** Whether the chains are still watched for new payments. */
   readonly isMonitored: boolean;
+  /** When the watch for payments ends. Until then the rest of an underpaid invoice may be sent. */
+  readonly monitorUntilMs: number;
   readonly acceptsLate: boolean;
-  /** Whether the shown coins have no value: those of the method, or of all methods to choose from. */
+  /** Whether the shown coins have no value: the coin of the method, or all coins to choose from. */
   readonly isTest: boolean;
+  /** Whether the server has no source for the network of the method, so that it would not see a payment. */
+  readonly isUnwatched: boolean;
   /** Whether the server notifies the page of changes. */
   readonly isLive: boolean;
   /** How often a page without live updates should poll; 0 if nothing will change. */
@@ -101,19 +105,20 @@ export interface CheckoutView {
 
 export interface ViewFacts extends ClaimFacts {
   readonly file: InvoiceFile;
-  /** Payments of nobody that can be no other order's. */
+  /** Uncredited transfers that can only be meant for this invoice. */
   readonly arrived: readonly Payment[];
   readonly merchant: { readonly name: string; readonly id: string; readonly settings: Settings };
   /** Active methods and those that can be chosen, as `listMethods` returns them. */
   readonly methods: readonly MethodBody[];
   readonly estimates: Estimates;
+  readonly hasSource: (network: string) => boolean;
   /** The method that the URL asks for, e.g. `USDT_TRX`; undefined for the default. */
   readonly askedMethod: string | undefined;
   readonly isChoosing: boolean;
   readonly nowMs: number;
 }
 
-/** On a page where only the state of a claim can still change. */
+/** How often to poll on a page where only the state of a claim can still change. */
 const CLAIM_POLL_SECONDS = 30;
 
 export function checkoutView(facts: ViewFacts): CheckoutView {
@@ -133,7 +138,13 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
   const missing = amountMicros > receivedMicros ? amountMicros - receivedMicros : 0n;
   const isPaid = stage === "paid" || stage === "overpaid";
   const claim = claimView(facts);
+  const payments = [...file.payments.filter(({ status }) => status !== "UNMATCHED"), ...facts.arrived].flatMap(
+    (payment) => paymentView(payment, file),
+  );
   const stageSeconds = pollSecondsOf(stage, method);
+  // A second payment that is not confirmed yet can still make a paid invoice an overpaid one.
+  const isPaidTwice = stage === "paid" && payments.some(({ state }) => state === "unconfirmed");
+  const restSeconds = isPaidTwice ? pollSecondsOf("seen", method) : stageSeconds;
   return {
     invoiceId: invoice.id,
     stage,
@@ -147,10 +158,7 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
     choices,
     method,
     canChoose,
-    payments: [
-      ...file.payments.filter(({ status }) => status !== "UNMATCHED").flatMap((payment) => paymentView(payment, file)),
-      ...facts.arrived.flatMap((payment) => paymentView(payment, file)),
-    ],
+    payments,
     createdAtMs: invoice.createdAtMs,
     expiresAtMs: invoice.expiresAtMs,
     paidAtMs: isPaid ? paidAtMs(file) : null,
@@ -158,16 +166,18 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
     claim,
     claimNetworks: claimNetworks(file),
     isMonitored: isMonitored(invoice, nowMs),
+    monitorUntilMs: invoice.monitorUntilMs,
     acceptsLate: invoice.latePaymentPolicy === "ACCEPT",
     isTest: method?.isTest ?? isAllTest([...active, ...available]),
+    isUnwatched: method !== null && !facts.hasSource(method.network),
     isLive: stageSeconds > 0,
-    pollSeconds: stageSeconds > 0 || claim === null || claim.isGood ? stageSeconds : CLAIM_POLL_SECONDS,
+    pollSeconds: restSeconds > 0 || claim === null || claim.isGood ? restSeconds : CLAIM_POLL_SECONDS,
   };
 }
 
 /**
- * How a shop is presented: by its brand, if it has one. `origin`: origin of the logo's URL; "" on pages, which may be open under another of our
- * host names.
+ * A shop's name and appearance: those of its brand, if it has one. `origin`: origin of the logo's URL; "" on pages, which may be open under another
+ * of our host names.
  */
 export function shopOf(merchant: ViewFacts["merchant"], origin: string): Shop {
   const { brand } = merchant.settings;
@@ -184,7 +194,7 @@ function isPayable(invoice: Invoice, nowMs: number): boolean {
   return invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;
 }
 
-/** The only payment method, if none is chosen yet: then there is nothing to choose. */
+/** The only payment method, if none is chosen yet: the payer then has nothing to choose. */
 export function soleWay({ file, methods, nowMs }: Pick<ViewFacts, "file" | "methods" | "nowMs">): Pair | undefined {
   const [only, ...others] = methods.filter(({ status }) => status === "AVAILABLE");
   const isPicked = file.methods.some(({ status }) => status === "ACTIVE");

@@ -11,7 +11,7 @@ export const returnRoutes = routesOf({ tag: "Service", callers: "ANYBODY", depen
     operationId: "listPublicKeys",
     summary: "Read the keys that verify a returning customer's signature",
     description:
-      "A JSON Web Key Set. After payment `redirectUrl` carries `invoiceId`, `status`, `timestamp`, `keyId` and `signature`: Ed25519 over the lines `edgetill-return-v1`, invoiceId, status and timestamp, with a line feed between each two and none at the end.",
+      "A JSON Web Key Set. After payment, `redirectUrl` has the parameters `invoiceId`, `status`, `timestamp`, `keyId` and `signature`. The signature is Ed25519 over the lines `edgetill-return-v1`, invoiceId, status and timestamp, with a line feed between lines and none at the end.",
     isForAnyOrigin: true,
     answers: [
       {
@@ -22,7 +22,7 @@ export const returnRoutes = routesOf({ tag: "Service", callers: "ANYBODY", depen
     ],
     answer: async (call) => {
       const { keys, isWhole } = await readPublicKeys(call.deps);
-      // Missing keys will be back soon, and must then be visible at once.
+      // Keys that could not be read now may be readable again soon, and must then be visible at once.
       const cacheControl = isWhole ? "public, max-age=300" : "no-store";
       return ok({ ...jsonReply(200, { keys }), headers: { "cache-control": cacheControl } });
     },

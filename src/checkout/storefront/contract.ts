@@ -1,4 +1,4 @@
-// The form of a product's page, and the resulting order. The bounds are those of the interface's request.
+// The form of a product's page, and the resulting order. The limits are those of the API's request.
 import * as z from "zod";
 import { createInvoiceBody } from "../../commerce/invoices/contract.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -19,21 +19,21 @@ import {
 
 const field = () => z.string().optional();
 
-/** Accepts any text: the page shows problems next to the field. */
+/** Accepts any text, so that the page can show problems next to each field. */
 export const buyForm = () =>
   z.object({
     token: field().meta({
-      description: "Created with each rendering of the form, so that sending the form again creates nothing new.",
+      description: "Generated each time the form is rendered. Sending the same form again creates nothing new.",
     }),
     email: field().meta({ description: "Email address for the receipt." }),
     name: field().meta({ description: "Required if the product asks for it." }),
-    address: field().meta({ description: "Likewise." }),
-    phone: field().meta({ description: "Likewise." }),
+    address: field().meta({ description: "Required if the product asks for it." }),
+    phone: field().meta({ description: "Required if the product asks for it." }),
     amount: field().meta({
       description: "For a product with price 0: decimal text in its currency. If empty, any amount may be paid.",
     }),
     "cf-turnstile-response": field().meta({
-      description: "The token of the page's Turnstile widget, where the deployment has one.",
+      description: "The token of the page's Turnstile widget, if the deployment uses one.",
     }),
   });
 
@@ -44,13 +44,13 @@ const NAMES = {
   customerPhoneNumber: "phone",
 } as const;
 
-/** The bounds of the interface's request. */
+/** Has the same limits as the API's request. */
 const orderBody = lazily(createInvoiceBody);
 
-/** The largest amount. */
+/** The largest amount that a buyer may enter, in whole units of the currency. */
 const MOST = 1_000_000n;
 
-/** The order from a form, or its problems by field. `language`: of the page on which the form was filled in. */
+/** The order from a form, or its problems by field. `language`: the language of the page on which the form was filled in. */
 export function orderOf(product: Asking, form: Form, language: Language): Result<Order, Problems> {
   const typed = typedFields(product, form);
   const problems: Partial<Record<FieldName, Problem>> = {};

@@ -34,7 +34,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
     answers: [{ status: 200, description: "The product with its order form", alsoAs: "text/html" }],
     answer: async (call) => {
       const found = await readProductForSale(call.deps, call.params.productId ?? "");
-      // Only the page: a form that was already answered is answered again.
+      // Only the page is refused here: a form that was already answered must get the same answer again.
       if (found.ok && found.value.merchant.suspendedAtMs !== null) return err({ code: "PRODUCT_NOT_AVAILABLE" });
       return found.ok ? ok(formPage(call, found.value, { form: {}, problems: {}, status: 200 })) : found;
     },
@@ -45,7 +45,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
     operationId: "buyProduct",
     summary: "Create an invoice for a product",
     description:
-      "Receives the page's form, with the limits of a public key and at most 10 a minute from one IP address. The typed fields create the customer. If the email is already known, that customer is not changed, and different input is stored in the invoice's `metadata` as `customerName`, `customerAddress` and `customerPhoneNumber`.",
+      "Accepts the page's form. The limits of a public key apply, and one IP address may send at most 10 forms a minute. The entered fields create the customer. If the email is already known, that customer is not changed, and different input is stored in the invoice's `metadata` as `customerName`, `customerAddress` and `customerPhoneNumber`.",
     body: buyForm,
     query: pageQuery,
     answers: [
@@ -89,7 +89,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
       if ("problems" in bought) return again(bought.problems);
       return ok({ kind: "redirect", location: linkTo(chrome, `/pay/${bought.invoiceId}`) });
     },
-    // Decides again on its own reads: the product may have changed since.
+    // Decides again from its own reads, because the product may have changed after the edge read it.
     answerInObject: async (call) => {
       const { env, ip, params, body: form, merchantContext } = call;
       return replyTo(
@@ -103,12 +103,12 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
     },
   });
 
-/** As `orderOf` reads it in every language. */
+/** The amount in the notation of the default language, which `orderOf` reads in the merchant's object. */
 function plainAmount(micros: bigint): string {
   return amountText(formatMicros(micros), LANGUAGES[DEFAULT_LANGUAGE].locale);
 }
 
-/** A form that is sent again is the same operation, so the same token is valid for it; with other fields it needs a new one. */
+/** Sending the same form again is the same operation, so its Turnstile token is still valid. With different fields it needs a new one. */
 async function challengeRefusal(call: {
   readonly deps: ReturnType<typeof storefrontDependencies>;
   readonly body: z.output<ReturnType<typeof buyForm>>;
@@ -122,7 +122,6 @@ async function challengeRefusal(call: {
   return passChallenge(challenge, { action: "buy", hostname, token, ip: call.ip, operation });
 }
 
-/** The fields that were sent. */
 function typedText(form: Form): { readonly [field: string]: string } {
   return Object.fromEntries(Object.entries(form).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
 }
@@ -144,8 +143,8 @@ function formPage(
     html: productPage({ chrome, product, shop, token, form, problems, challenge: widget }),
     challengeOrigin: challenge?.origin,
     frameAncestors: settings.frameAncestors,
-    // Lets "back" show the sent form with its token. A page that may not be cached would be rendered again with a new token and create another
-    // invoice.
+    // Lets "back" show the sent form with its token. If the page were not cached, it would be rendered again with a new token, and sending it would
+    // create another invoice.
     ...(status === 200 ? { headers: { "cache-control": "private, no-cache" } } : {}),
   };
 }

@@ -1,4 +1,4 @@
-// The wire format of what needs attention.
+// The wire format of the list of what needs attention.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { INVOICE_STATUSES } from "../../platform/column-values.ts";
@@ -11,7 +11,7 @@ const kind = <T extends string>(type: T, meaning: string, one: z.ZodRawShape) =>
   z
     .object({
       type: z.literal(type),
-      count: z.int().meta({ description: `How many there are; counting ends at ${MOST_COUNTED}.` }),
+      count: z.int().meta({ description: `How many there are, up to ${MOST_COUNTED}.` }),
       isMore: z.boolean().meta({ description: "Whether there are more than `count`." }),
       since: since("The time of the oldest; null if unknown."),
       newest: z.array(z.object(one)).meta({ description: `At most ${MOST_SHOWN}, newest first.` }),
@@ -31,7 +31,7 @@ const endpoint = () => ({ webhookId: z.string(), url: z.string(), failuresInRow:
 
 const item = () =>
   z.union([
-    kind("WALLET_ALTERED", "A wallet's row was altered in the database: it is not used.", {
+    kind("WALLET_ALTERED", "A wallet's row was altered in the database, so the wallet is not used.", {
       ...wallet(),
       since: since("When it was frozen; null if that has not happened yet."),
     }),
@@ -39,7 +39,7 @@ const item = () =>
       network: z.string(),
       reason: z.string().nullable(),
       walletIds: z.array(z.string()),
-      since: since("Since when."),
+      since: since("When it began."),
     }),
     kind("WALLET_AMOUNTS_LOW", "In the last 24 hours most amounts of one price were in use at a wallet's address.", {
       ...wallet(),
@@ -68,11 +68,11 @@ const item = () =>
     kind("ENDPOINT_DISABLED", "An endpoint was switched off because it failed.", {
       ...endpoint(),
       reason: z.enum(["GONE", "FAILING"]),
-      since: since("Since when."),
+      since: since("When it began."),
     }),
     kind("ENDPOINT_FAILING", `An endpoint failed at least ${SOME_FAILURES} times in a row.`, {
       ...endpoint(),
-      since: since("The time of the first failure in a row."),
+      since: since("The time of the first of these failures."),
     }),
   ]);
 

@@ -15,7 +15,7 @@ export const attentionRoutes = routesOf({
   operationId: "getAttention",
   summary: "Read what needs attention",
   description:
-    "Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if it is not empty and the caller may view it. Reading costs the same however much waits.",
+    "Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if it is not empty and the caller may view it. The cost of reading does not depend on how much is waiting.",
   permission: ["payment:view", "invoice:view", "wallet:view", "webhook:view"],
   answers: [{ status: 200, description: "The kinds, most urgent first", schema: attentionBody }],
   reads: ({ db, merchantId, deps }) => attentionReads(db, merchantId, deps.nowMs),

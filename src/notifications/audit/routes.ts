@@ -9,7 +9,7 @@ const ofMerchant = routesOf({ tag: "Audit", callers: "MEMBER_OR_KEY" }).get(
   {
     operationId: "listAuditEvents",
     summary: "List who changed what, newest first",
-    description: "The log is append-only. Wallets appear only by fingerprint, customers do not appear.",
+    description: "The log is append-only. Wallets appear only by fingerprint, and customers do not appear.",
     permission: "audit:view",
     query: auditQuery,
     answers: [{ status: 200, description: "One page", schema: auditListBody }],

@@ -15,11 +15,11 @@ const WHY: Readonly<Record<Reason, string>> = {
 };
 
 interface DisabledEndpoint {
-  readonly webhook: Pick<Webhook, "id" | "url">;
+  readonly webhook: Pick<Webhook, "id" | "url" | "isActive">;
   readonly merchantName: string;
-  /** Null if it has been switched on again since. */
+  /** Null if the endpoint was switched on again; it may be off for another reason since. */
   readonly reason: Reason | null;
-  /** How often since the last email; null for the first email. */
+  /** How often it was switched off since the last email; null for the first email. */
   readonly more: number | null;
   readonly nowMs: number;
 }
@@ -30,7 +30,7 @@ export function endpointMail(to: string, { webhook, merchantName, reason, more, 
   const first =
     more === null
       ? `Since ${isoTime(nowMs)}, events of ${shop} are no longer sent to ${shownUrl(webhook)}.`
-      : `The endpoint ${webhook.id} of ${shop}, ${shownUrl(webhook)}, ${done}. It is ${reason === null ? "on" : "off"} now.`;
+      : `The endpoint ${webhook.id} of ${shop}, ${shownUrl(webhook)}, ${done}. It is ${webhook.isActive ? "on" : "off"} now.`;
   return composeMail({
     to,
     subject: subjectNaming(

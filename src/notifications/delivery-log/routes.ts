@@ -77,7 +77,7 @@ const ofEvent = routesOf({ tag: "Events", callers: "MEMBER_OR_KEY" }).get(
   {
     operationId: "listEventDeliveries",
     summary: "List the deliveries of an event",
-    description: "At most one to each endpoint, including those that were not yet tried.",
+    description: "There is at most one for each endpoint. Deliveries that were not yet tried are included.",
     permission: "webhook:view",
     answers: [{ status: 200, description: "The deliveries", schema: eventDeliveriesBody }],
     refusals: ["EVENT_NOT_FOUND"],
@@ -114,7 +114,7 @@ function pathOf(merchantId: string, { webhookId = "", deliveryId = "" }: Readonl
   return { merchantId, webhookId, deliveryId };
 }
 
-/** The caller, and the endpoint of the path. */
+/** The caller, and the endpoint named in the path. */
 function callerOf(
   { principal, trail, params }: Pick<MerchantCall<unknown>, "principal" | "trail" | "params">,
   read: Webhook | undefined,

@@ -1,7 +1,7 @@
-// The answer of `/healthz`, which is public: no secrets and no merchant data.
+// The response of `/healthz`. It is public, so it contains no secrets and no merchant data.
 import { restUntilMs } from "../../chains/sources/source-state.ts";
 import { isoTimeOrNull } from "../../lib/time.ts";
-import { type CursorFacts, lagSecondsOf, reasonsOf, type StatusSettings, type Vitals } from "./status.ts";
+import { type CursorFacts, lagSecondsOf, proofStateOf, reasonsOf, type StatusSettings, type Vitals } from "./status.ts";
 import { cursorsOf, reasonBodyOf } from "./status-body.ts";
 
 interface HealthOf {
@@ -14,7 +14,7 @@ interface HealthOf {
   readonly nowMs: number;
 }
 
-/** Degraded if and only if there is a reason. A warning is not one: what it names is off, and everything else works. */
+/** `status` is degraded if and only if there is a reason. Warnings do not change it. */
 export function healthBodyOf({ version, vitals, settings, faults, nowMs }: HealthOf) {
   const reasons = reasonsOf(vitals, settings, nowMs);
   const unsettledInvoices = vitals?.unsettledInvoices ?? 0;
@@ -30,8 +30,15 @@ export function healthBodyOf({ version, vitals, settings, faults, nowMs }: Healt
       ...faults,
       ...(settings.networks.size === 0 ? ["NETWORK_NOT_WATCHED"] : []),
       ...(unsettledInvoices > 0 ? ["INVOICES_UNSETTLED"] : []),
+      ...(areAlertsUnproved(vitals, settings) ? ["ALERTS_UNPROVED"] : []),
     ],
   };
+}
+
+/** False until the deployment is set up: before that, nobody can send a test alert. */
+function areAlertsUnproved(vitals: Vitals | undefined, { alertSettings }: StatusSettings): boolean {
+  if (vitals === undefined || vitals.setUpAtMs === null) return false;
+  return proofStateOf(vitals.alertProof, alertSettings) === "UNPROVED";
 }
 
 function networkOf(cursor: CursorFacts, nowMs: number) {

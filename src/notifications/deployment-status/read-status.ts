@@ -1,10 +1,10 @@
-// Gathers the facts of the deployment: for `/healthz` the few that decide whether it works, for operators also the queues.
+// Gathers the facts about the deployment: for `/healthz` only those that decide whether it works, for operators also the queues.
 import type { SourceState } from "../../chains/sources/source-state.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
 import { askD1 } from "../../platform/db/unanswered.ts";
-import type { Queue, Queues, Vitals } from "./status.ts";
+import { NEVER_TESTED, type Queue, type Queues, type Vitals } from "./status.ts";
 import {
   type CursorRow,
   type DeploymentRow,
@@ -22,7 +22,7 @@ import {
 const VITALS = [SELECT_CURSORS, SELECT_DEPLOYMENT, SELECT_UNSETTLED];
 const QUEUES = [SELECT_OLDEST_INVOICE, SELECT_DELIVERIES, SELECT_RECEIPTS, SELECT_MAILS];
 
-/** One call, with about as many rows as there are networks. Undefined if storage does not answer: that is a fact too. */
+/** Makes one call, which reads about as many rows as there are networks. Undefined if storage does not answer; the status then says so. */
 export async function readVitals(d1: D1Database, sleep: Sleep): Promise<Vitals | undefined> {
   try {
     const statements = VITALS.map((text) => d1.prepare(text));
@@ -37,7 +37,7 @@ export async function readVitals(d1: D1Database, sleep: Sleep): Promise<Vitals |
   }
 }
 
-/** The same with the queues, in one call. Throws what storage throws. */
+/** The vitals and the queues, in one call. Throws D1's error. */
 export async function readStatus(d1: D1Database, nowMs: number): Promise<Vitals & Queues> {
   const vitals = VITALS.map((text) => d1.prepare(text));
   const queues = QUEUES.map((text) => d1.prepare(text).bind(nowMs));
@@ -66,6 +66,7 @@ function vitalsOf([cursors, deployment, unsettled]: readonly Answer[]): Vitals {
     })),
     cronRanAtMs: known?.cronRanAtMs ?? null,
     setUpAtMs: known?.setUpAtMs ?? null,
+    alertProof: known ?? NEVER_TESTED,
     databaseBytes: cursors?.meta.size_after ?? 0,
     unsettledInvoices: queueOf(unsettled).due,
   };

@@ -1,11 +1,12 @@
 // Settings of the deployment's own status.
+import { sha256Hex } from "../../lib/bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 
 const GB = 1_000_000_000;
-/** A database of the paid plan. */
+/** The limit of a database on the paid plan. */
 const DEFAULT_LIMIT_BYTES = 10 * GB;
 
-/** DATABASE_LIMIT_GB in bytes: the size at which the database is full. The error is a sentence. */
+/** Parses DATABASE_LIMIT_GB, the size at which the database is full, to bytes. The error is a sentence for the operator. */
 export function parseDatabaseLimit(text: string | undefined): Result<number, string> {
   const trimmed = (text ?? "").trim();
   if (trimmed === "") return ok(DEFAULT_LIMIT_BYTES);
@@ -13,16 +14,27 @@ export function parseDatabaseLimit(text: string | undefined): Result<number, str
   return limit > 0 ? ok(limit * GB) : err("DATABASE_LIMIT_GB must be a number of gigabytes above 0");
 }
 
-/** The same; a wrong value counts as the default. */
+/** Like `parseDatabaseLimit`, but an invalid value counts as the default. */
 export function databaseLimitOf(text: string | undefined): number {
   const parsed = parseDatabaseLimit(text);
   return parsed.ok ? parsed.value : DEFAULT_LIMIT_BYTES;
 }
 
-/** Too long to be guessed, and only characters that a header can carry. */
+/** The settings that decide whether alerts arrive, and where. */
+const ALERT_SETTINGS = ["MAIL_PROVIDER", "MAIL_FROM", "ALERT_WEBHOOK_URL", "ALERT_WEBHOOK_SECRET"] as const;
+
+/**
+ * A hash of these settings; it shows whether they have changed since it was stored. It does not depend on MASTER_KEY, whose rotation does not affect
+ * alerts. It reveals no setting: a provider's key or a token in a URL cannot be guessed.
+ */
+export function alertSettingsOf(of: Partial<Record<(typeof ALERT_SETTINGS)[number], string | undefined>>): string {
+  return sha256Hex(JSON.stringify(ALERT_SETTINGS.map((name) => (of[name] ?? "").trim())));
+}
+
+/** Too long to be guessed, with only characters that are allowed in a header. */
 const TOKEN = /^[\x21-\x7e]{32,256}$/;
 
-/** METRICS_TOKEN; null if there are no metrics. The error is a sentence without the value. */
+/** Parses METRICS_TOKEN; null if the deployment shows no metrics. The error is a sentence for the operator, without the value. */
 export function parseMetricsToken(text: string | undefined): Result<string | null, string> {
   const trimmed = (text ?? "").trim();
   if (trimmed === "") return ok(null);

@@ -1,8 +1,10 @@
 // The deployment's status as operators read it.
 import { isoTime, isoTimeOrNull } from "../../lib/time.ts";
 import {
+  type AlertProof,
   type CursorFacts,
   lagSecondsOf,
+  proofStateOf,
   type Queue,
   type Queues,
   type Reason,
@@ -25,6 +27,17 @@ export function statusBodyOf(facts: Vitals & Queues, settings: StatusSettings, n
     deliveries: queueBodyOf(facts.deliveries),
     receipts: queueBodyOf(facts.receipts),
     mails: queueBodyOf(facts.mails),
+    alerts: alertProofBodyOf(facts.alertProof, settings),
+  };
+}
+
+export function alertProofBodyOf(proof: AlertProof, { alertSettings }: Pick<StatusSettings, "alertSettings">) {
+  const { acceptedAtMs, acceptedSettings } = proof;
+  return {
+    state: proofStateOf(proof, alertSettings),
+    testAcceptedAt: isoTimeOrNull(acceptedSettings === alertSettings ? acceptedAtMs : null),
+    provedAt: isoTimeOrNull(proof.provedAtMs),
+    dismissedAt: isoTimeOrNull(proof.dismissedAtMs),
   };
 }
 

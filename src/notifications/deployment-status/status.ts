@@ -1,5 +1,5 @@
-// Whether the deployment works, from facts in storage: what an operator must know, and since when. The same reasons are in `/healthz`, in `/metrics`, on the
-// operators' page and in their emails (docs/operations/monitoring.md).
+// Decides from facts in storage whether the deployment works, and if not, why and since when. The same reasons are in `/healthz`, in `/metrics`, on
+// the operators' page and in their emails (docs/operations/monitoring.md).
 import { networkNamed } from "../../chains/registry/networks.ts";
 import { doAllRefuse, restUntilMs, type SourceState } from "../../chains/sources/source-state.ts";
 import { pauseMs } from "../../detection/passes/cursor-plan.ts";
@@ -34,41 +34,81 @@ export interface CursorFacts {
   readonly lastMovedAtMs: number;
   readonly tickedAtMs: number | null;
   readonly degradedSinceMs: number | null;
-  /** Nothing on it is watched. */
+  /** Whether nothing on the network is watched. */
   readonly isResting: boolean;
-  /** Addresses refused by its source, or flooded, for so long that their merchants were notified; below, since when. */
+  /**
+   * The number of addresses that cannot be read with the others, because the source refuses them or they are flooded with transfers, and whose
+   * merchants were notified. The next field says when the first notification was sent.
+   */
   readonly quarantined: number;
   readonly quarantinedSinceMs: number | null;
   readonly pausedAtMs: number | null;
-  /** The states of its sources if one failed recently; else empty. */
+  /** The states of the network's sources if one of them failed recently; otherwise empty. */
   readonly sources: readonly SourceState[];
 }
 
-/** What decides whether the deployment works: read in one short call. */
+/** Whether alerts were proved to arrive. A time is null if the event never happened. */
+export interface AlertProof {
+  /** When the mail provider or the receiver last accepted a test alert. */
+  readonly acceptedAtMs: number | null;
+  /** The fingerprint of the settings with which it was sent. */
+  readonly acceptedSettings: string | null;
+  /** When an operator last confirmed that a test alert arrived. */
+  readonly provedAtMs: number | null;
+  /**
+   * The fingerprint of the settings with which the confirmed test alert was sent; null if the release that recorded the proof stored no fingerprint.
+   */
+  readonly provedSettings: string | null;
+  /** When an operator dismissed the warning. */
+  readonly dismissedAtMs: number | null;
+}
+
+export const NEVER_TESTED: AlertProof = {
+  acceptedAtMs: null,
+  acceptedSettings: null,
+  provedAtMs: null,
+  provedSettings: null,
+  dismissedAtMs: null,
+};
+
+export const PROOF_STATES = ["UNPROVED", "PROVED", "DISMISSED"] as const;
+
+/**
+ * A proof for the present settings counts more than a dismissal. A dismissal outlives a change of the settings, because it says that nobody reads alerts;
+ * a later proof says the opposite, and ends it.
+ */
+export function proofStateOf(proof: AlertProof, alertSettings: string): (typeof PROOF_STATES)[number] {
+  const { provedAtMs, provedSettings, dismissedAtMs } = proof;
+  if (provedAtMs !== null && provedSettings === alertSettings) return "PROVED";
+  return dismissedAtMs !== null && dismissedAtMs > (provedAtMs ?? 0) ? "DISMISSED" : "UNPROVED";
+}
+
+/** The facts that decide whether the deployment works. They are read in one short call. */
 export interface Vitals {
   readonly cursors: readonly CursorFacts[];
   /** When the cron's jobs last began; null if never. */
   readonly cronRanAtMs: number | null;
-  /** Null before the set-up, and for a deployment that never redeemed a link. */
+  /** Null before the set-up. */
   readonly setUpAtMs: number | null;
+  readonly alertProof: AlertProof;
   readonly databaseBytes: number;
-  /** Invoices that the sweep has failed to settle more than once and has not settled since. */
+  /** The number of invoices that the sweep has failed to settle more than once and has not settled since. */
   readonly unsettledInvoices: number;
 }
 
-/** What is due and not done. */
+/** Due work that is not done yet. */
 export interface Queue {
   /** At most `MOST_COUNTED`. */
   readonly due: number;
   readonly oldestDueAtMs: number | null;
 }
 
-/** More are not counted, because each counted row is read. */
+/** At most this many rows are counted, because each counted row is read. */
 export const MOST_COUNTED = 10_000;
 
-/** What waits for work; not needed to decide whether the deployment works. */
+/** The backlog; not needed to decide whether the deployment works. */
 export interface Queues {
-  /** When the oldest open invoice that can be settled should have been. */
+  /** The expiry time of the open invoice that has been due for settlement longest. Leaves out invoices whose settlement has failed. */
   readonly oldestDueInvoiceMs: number | null;
   readonly deliveries: Queue;
   readonly receipts: Queue;
@@ -76,18 +116,20 @@ export interface Queues {
   readonly mails: Queue;
 }
 
-/** The settings that decide. */
+/** The settings that decide whether the deployment works. */
 export interface StatusSettings {
   /** Canonical names of the networks with a source. */
   readonly networks: ReadonlySet<string>;
-  /** POLL_SECONDS; null leaves each network its own pace. */
+  /** POLL_SECONDS; if null, each network has its own polling interval. */
   readonly pollSeconds: number | null;
   readonly databaseLimitBytes: number;
+  /** The fingerprint of the settings of alerts. */
+  readonly alertSettings: string;
   /** Codes of faults that stop everything until they are corrected. */
   readonly fatalFaults: readonly string[];
 }
 
-/** Payments on a network that has not been read for this long go unseen. Longer if the network is polled less often. */
+/** If a network has not been read for this long, its payments count as unseen. A network that is polled less often gets more time. */
 const STALE_AFTER_MS = 5 * MINUTE_MS;
 const CRON_STOPPED_AFTER_MS = 5 * MINUTE_MS;
 const NEARLY_FULL = 0.8;
@@ -96,7 +138,7 @@ const NEARLY_FULL = 0.8;
 export function reasonsOf(vitals: Vitals | undefined, settings: StatusSettings, nowMs: number): readonly Reason[] {
   const { fatalFaults } = settings;
   const invalid = fatalFaults.map((code) => reason("CONFIGURATION_INVALID", `a variable is wrong: ${code}`));
-  if (vitals === undefined) return [reason("DATABASE_UNAVAILABLE", "the database does not answer"), ...invalid];
+  if (vitals === undefined) return [reason("DATABASE_UNAVAILABLE", "the database is not responding"), ...invalid];
   const cursors = vitals.cursors.filter(({ network }) => settings.networks.has(network));
   return [
     ...invalid,
@@ -111,7 +153,7 @@ function reason(code: ReasonCode, detail: string, of: Partial<Pick<Reason, "netw
   return { code, network: null, sinceMs: null, ...of, detail };
 }
 
-/** A new deployment's cron gets a few minutes; one that never ran counts as stopped too. */
+/** The cron of a new deployment has a few minutes before it counts as stopped. A cron that never ran counts as stopped too. */
 function cronReasons({ cronRanAtMs, setUpAtMs }: Vitals, nowMs: number): readonly Reason[] {
   const sinceMs = cronRanAtMs ?? setUpAtMs;
   if (sinceMs === null || nowMs - sinceMs < CRON_STOPPED_AFTER_MS) return [];
@@ -141,8 +183,8 @@ function whyStale({ degradedSinceMs, sources }: CursorFacts, nowMs: number): str
 }
 
 /**
- * Since when payments on a network go unseen; null if they are seen, if none is expected, and while an operator has paused it. Three causes count: its source
- * fails, its watcher does not run, or the newest block read is old.
+ * Since when payments on a network may be unseen; null if they are seen, if none is expected, or while an operator has paused the network. Three
+ * causes count: the source fails, the watcher does not run, or the newest block that was read is old.
  */
 export function staleSinceMs(
   cursor: Omit<CursorFacts, "quarantined" | "quarantinedSinceMs" | "sources">,
@@ -154,7 +196,7 @@ export function staleSinceMs(
   if (isResting || pausedAtMs !== null || known === undefined) return null;
   const staleAfterMs = Math.max(STALE_AFTER_MS, 3 * pauseMs(known, pollSeconds, false));
   const lastSignMs = Math.max(cursor.tickedAtMs ?? 0, cursor.lastMovedAtMs);
-  // A private test chain makes blocks only on request: at its tip nothing is unread, however old the block is.
+  // A private test chain makes blocks only on request: at its tip everything has been read, however old the block is.
   const isAtTip = known.isRegtest && height !== null && height === tipHeight;
   const since = [degradedSinceMs, lastSignMs, ...(isAtTip ? [] : [passedMs])].flatMap((ms) =>
     ms !== null && nowMs - ms >= staleAfterMs ? [ms] : [],
@@ -172,11 +214,17 @@ function sizeReasons({ databaseBytes }: Vitals, { databaseLimitBytes }: StatusSe
   if (databaseBytes <= NEARLY_FULL * databaseLimitBytes) return [];
   const percent = Math.floor((100 * databaseBytes) / databaseLimitBytes);
   return [
-    reason("DATABASE_NEARLY_FULL", `the database has ${percent} % of its limit; when it is full nothing is stored`),
+    reason(
+      "DATABASE_NEARLY_FULL",
+      `the database is at ${percent}% of its limit; nothing can be stored once it is full`,
+    ),
   ];
 }
 
-/** The measurements recorded each minute: the lag of networks on which something waits, how long the oldest of each queue has been due, and the size. */
+/**
+ * The measurements recorded each minute: the lag of networks on which a payment is expected, how long the oldest item of each queue has been due, and
+ * the size of the database.
+ */
 export function measuresOf(facts: Vitals & Queues, nowMs: number): readonly Measure[] {
   const lags = facts.cursors.flatMap((cursor): Measure[] => {
     const value = lagSecondsOf(cursor, nowMs);
@@ -196,7 +244,7 @@ interface Measure {
   readonly value: number;
 }
 
-/** Seconds for which the oldest of each queue has been due; 0 if nothing is. */
+/** Seconds for which the oldest item of each queue has been due; 0 if nothing is due. */
 export function oldestDueOf(facts: Queues, nowMs: number) {
   const since = (ms: number | null) => (ms === null ? 0 : Math.max(0, (nowMs - ms) / SECOND_MS));
   return {
@@ -207,7 +255,7 @@ export function oldestDueOf(facts: Queues, nowMs: number) {
   };
 }
 
-/** Seconds since the time up to which everything was read; null while nothing is watched or has been read. */
+/** Seconds since the time up to which everything was read; null while nothing is watched, or if nothing has been read. */
 export function lagSecondsOf({ isResting, height, passedMs }: CursorFacts, nowMs: number): number | null {
   return isResting || height === null ? null : Math.max(0, Math.round((nowMs - passedMs) / SECOND_MS));
 }

@@ -1,13 +1,14 @@
-// The queries for the deployment's status. Plain SQL, because D1 gives the size of the database with its own answers, which drizzle drops. Each statement reads
-// an index entry for each network, endpoint or merchant that has something due, and counts `MOST_COUNTED` rows at most. `?1` is now.
+// The queries for the deployment's status. Plain SQL, because drizzle drops the size of the database, which D1 reports with its answers. Each
+// statement reads an index entry for each network, endpoint or merchant that has something due, and counts `MOST_COUNTED` rows at most. `?1` is the
+// current time.
 import type { JsonOf } from "../../lib/typed-json.ts";
 import { MANY_FAILURES } from "../webhooks/retry-schedule.ts";
-import { MOST_COUNTED } from "./status.ts";
+import { type AlertProof, MOST_COUNTED } from "./status.ts";
 
-/** Bounds the walks over endpoints and merchants with something due. */
+/** Limits the loops over endpoints and merchants with something due. */
 const MOST_WALKED = 5_000;
 
-/** All rows of a query as JSON in one, so that one batch of D1 has rows of one type. */
+/** All rows of a query as JSON in one row, so that one batch of D1 has rows of one type. */
 export interface Facts<Row> {
   readonly facts: JsonOf<readonly Row[]>;
 }
@@ -59,18 +60,23 @@ export const SELECT_CURSORS = factsOf(
 );
 
 /**
- * A job that only the cron starts. One that continues by itself would make a stopped cron look alive; and if this one does not run, nothing wakes a watcher.
+ * A job that only the cron starts: a job that schedules itself would hide that the cron has stopped. If this job does not run, nothing wakes a
+ * watcher.
  */
 const JOB_OF_CRON = "wake-watchers";
 
-export interface DeploymentRow {
+export interface DeploymentRow extends AlertProof {
   readonly cronRanAtMs: number | null;
   readonly setUpAtMs: number | null;
 }
 
+/** Always one row, even if the selected rows do not exist. */
 export const SELECT_DEPLOYMENT = factsOf(
-  ["cronRanAtMs", "setUpAtMs"],
-  `SELECT (SELECT began_at_ms FROM job_runs WHERE job = '${JOB_OF_CRON}') AS cronRanAtMs, (SELECT set_up_at_ms FROM deployment) AS setUpAtMs`,
+  ["cronRanAtMs", "setUpAtMs", "acceptedAtMs", "acceptedSettings", "provedAtMs", "provedSettings", "dismissedAtMs"],
+  `SELECT (SELECT began_at_ms FROM job_runs WHERE job = '${JOB_OF_CRON}') AS cronRanAtMs, (SELECT set_up_at_ms FROM deployment) AS setUpAtMs,
+  proof.accepted_at_ms AS acceptedAtMs, proof.accepted_settings AS acceptedSettings, proof.proved_at_ms AS provedAtMs,
+  proof.proved_settings AS provedSettings, proof.dismissed_at_ms AS dismissedAtMs
+  FROM (SELECT 1) LEFT JOIN alert_proof proof ON proof.id = 1`,
 );
 
 export interface QueueRow {
@@ -86,7 +92,7 @@ export const SELECT_UNSETTLED = factsOf(
   "SELECT count(*) AS due, min(retry_at_ms) AS oldestDueAtMs FROM unsettled_invoices WHERE failures > 1",
 );
 
-/** Excludes those that cannot be settled, which are counted separately. */
+/** Leaves out invoices whose settlement has failed; `SELECT_UNSETTLED` counts those that failed more than once. */
 export const SELECT_OLDEST_INVOICE = factsOf(
   QUEUE_COLUMNS,
   `SELECT 1 AS due, expires_at_ms AS oldestDueAtMs FROM invoices
@@ -97,7 +103,7 @@ export const SELECT_OLDEST_INVOICE = factsOf(
 
 const NEXT_ENDPOINT = "SELECT webhook_id FROM deliveries WHERE status = 'PENDING'";
 
-/** Deliveries of endpoints that are on and may be called now. */
+/** Due deliveries of endpoints that are switched on and may be called now. */
 export const SELECT_DELIVERIES = factsOf(
   QUEUE_COLUMNS,
   `WITH RECURSIVE step(id) AS (
@@ -125,7 +131,7 @@ export const SELECT_RECEIPTS = factsOf(
       ORDER BY next_attempt_ms LIMIT 1)) FROM step) AS oldestDueAtMs`,
 );
 
-/** Notices to teams and invitations that wait for their turn. */
+/** The emails that are due: notices to teams, and invitations. */
 export const SELECT_MAILS = factsOf(
   QUEUE_COLUMNS,
   `SELECT count(*) AS due, min(at_ms) AS oldestDueAtMs FROM (

@@ -18,7 +18,7 @@ export const merchantSummaryQuery = () => {
   });
 };
 
-const suspendedAt = () => time().nullable().meta({ description: "Null for a merchant that takes payments." });
+const suspendedAt = () => time().nullable().meta({ description: "Null for a merchant that is not suspended." });
 
 const merchantSummaryBody = () =>
   z
@@ -27,13 +27,16 @@ const merchantSummaryBody = () =>
       name: z.string(),
       createdAt: time(),
       suspendedAt: suspendedAt(),
-      invoices: z.int().min(0).meta({ description: "Created in the last 24 hours, to a quarter of an hour." }),
+      invoices: z
+        .int()
+        .min(0)
+        .meta({ description: "Number created in the last 24 hours, accurate to a quarter of an hour." }),
       dueDeliveries: z
         .int()
         .min(0)
         .max(MOST_DUE)
         .meta({
-          description: `Deliveries to its endpoints whose time has come; ${MOST_DUE} means that there may be more.`,
+          description: `Due deliveries to its endpoints; ${MOST_DUE} means that there may be more.`,
         }),
     })
     .meta({ title: "MerchantSummary" });

@@ -24,7 +24,7 @@ export const merchantSummaryRoutes = routesOf({
     operationId: "listMerchantSummaries",
     summary: "List the merchants of the deployment, newest first",
     description:
-      "Shows how many invoices each created in a day and how many deliveries are due; no money, no customers.",
+      "Shows how many invoices each created in the last 24 hours and how many deliveries are due, but no amounts and no customers.",
     query: merchantSummaryQuery,
     answers: [{ status: 200, description: "One page", schema: merchantSummaryListBody }],
     answer: async ({ deps, query }) => {
@@ -33,11 +33,11 @@ export const merchantSummaryRoutes = routesOf({
   })
   .post(SUSPENSION, {
     operationId: "suspendMerchant",
-    summary: "Suspend a merchant: it takes no new payments",
+    summary: "Suspend a merchant, so that it creates no new invoices",
     description:
       "From now on it creates no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything can still be read, and payments to addresses and amounts that payers already have are found, credited and reported as before. Nothing changes if it is already suspended.",
     needsStepUp: true,
-    answers: [{ status: 200, description: "Since when it is suspended", schema: suspensionBody }],
+    answers: [{ status: 200, description: "When it was suspended", schema: suspensionBody }],
     refusals: ["MERCHANT_NOT_FOUND"],
     answer: (call) => suspended(call, true),
   })
@@ -46,7 +46,7 @@ export const merchantSummaryRoutes = routesOf({
     summary: "End a merchant's suspension",
     description: "Nothing changes if it is not suspended.",
     needsStepUp: true,
-    answers: [{ status: 200, description: "It takes payments", schema: suspensionBody }],
+    answers: [{ status: 200, description: "The merchant is not suspended", schema: suspensionBody }],
     refusals: ["MERCHANT_NOT_FOUND"],
     answer: (call) => suspended(call, false),
   });

@@ -2,34 +2,33 @@
 import { isoTime } from "../../lib/time.ts";
 import { composeMail } from "../../platform/mail/compose.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
-import type { Alert, AlertPlan } from "./alert.ts";
+import { type AlertPlan, headlineOf } from "./alert.ts";
 
-interface AlertMailOf extends Pick<AlertPlan, "failing" | "over"> {
+interface AlertMailOf extends Pick<AlertPlan, "failing" | "over" | "isFailing"> {
   /** The deployment's origin; empty if it has none. */
   readonly publicUrl: string;
 }
 
-export function alertMail(to: string, { failing, over, publicUrl }: AlertMailOf): Mail {
+export function alertMail(to: string, { failing, over, isFailing, publicUrl }: AlertMailOf): Mail {
   const where = nameOf(publicUrl);
-  const isWell = failing.length === 0;
   return composeMail({
     to,
-    subject: isWell ? `Over: ${causesOf(over)}` : `Needs an operator: ${causesOf(failing)}`,
+    subject: headlineOf({ failing, over }),
     paragraphs: [
-      isWell ? `${where} has recovered.` : `${where} does not work as it should.`,
+      isFailing ? `${where} does not work as it should.` : `${where} has recovered.`,
       ...failing.map(({ cause, detail, beganAtMs }) => `${cause}, since ${isoTime(beganAtMs)}: ${detail}.`),
       ...over.map(({ cause, beganAtMs, endedAtMs }) => {
         return `${cause} is over. It was noticed at ${isoTime(beganAtMs)} and had ended at ${isoTime(endedAtMs ?? beganAtMs)}.`;
       }),
-      ...(isWell
-        ? []
-        : ["You get another mail after an hour, and one when it is over. What to do: docs/operations/monitoring.md."]),
+      ...(isFailing
+        ? ["You get another mail after an hour, and one when it is over. What to do: docs/operations/monitoring.md."]
+        : []),
     ],
     ...linkTo(publicUrl),
   });
 }
 
-/** What an operator asks for to see that alerts arrive. */
+/** The email that an operator requests to check that alerts arrive. */
 export function testAlertMail(to: string, publicUrl: string): Mail {
   return composeMail({
     to,
@@ -48,8 +47,4 @@ function nameOf(publicUrl: string): string {
 
 function linkTo(publicUrl: string) {
   return publicUrl === "" ? {} : { link: { text: "The state of the deployment", url: `${publicUrl}/healthz` } };
-}
-
-function causesOf(alerts: readonly Alert[]): string {
-  return alerts.map(({ cause }) => cause).join(", ");
 }

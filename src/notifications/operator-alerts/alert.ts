@@ -1,5 +1,5 @@
-// Which emails operators get: at most one an hour for a cause while it lasts, and one when it is over. A cause that comes and goes within the hour is held
-// back, so that a source that fails every other minute does not fill a mailbox.
+// Which alerts operators get, by email and by webhook: at most one an hour for a cause while it lasts, and one when it is over. No second alert is
+// sent for a cause that ends and returns within the hour, so that a source that fails every other minute does not fill a mailbox.
 import { HOUR_MS } from "../../lib/time.ts";
 import type { Reason } from "../deployment-status/status.ts";
 
@@ -8,22 +8,24 @@ export interface Alert {
   readonly cause: string;
   readonly detail: string;
   readonly beganAtMs: number;
-  /** Null while it lasts. */
+  /** Null while the failure lasts. */
   readonly endedAtMs: number | null;
-  /** When the last email about an ongoing failure was sent, in this episode or an earlier one. */
+  /** When operators were last alerted that the failure lasts, in this episode or an earlier one. */
   readonly mailedAtMs: number;
-  /** Whether this episode was emailed. */
+  /** Whether operators were alerted to this episode. */
   readonly isMailed: boolean;
 }
 
 export interface AlertPlan {
-  /** The new rows; only those that change. */
+  /** The new or changed rows. */
   readonly changed: readonly Alert[];
-  /** Causes that are forgotten. */
+  /** Causes whose rows are deleted. */
   readonly forgotten: readonly string[];
-  /** The content of an email: causes that last, and causes that are over. */
+  /** The content of an alert: `failing` are the causes that last and are due for an alert, `over` those that have just ended. */
   readonly failing: readonly Alert[];
   readonly over: readonly Alert[];
+  /** Whether a cause that operators were alerted to still lasts, even if this alert does not repeat it. */
+  readonly isFailing: boolean;
 }
 
 const MAILED_AGAIN_AFTER_MS = HOUR_MS;
@@ -46,7 +48,17 @@ export function planAlerts(known: readonly Alert[], reasons: readonly Reason[], 
     forgotten: quiet.map(({ cause }) => cause),
     failing: changed.filter(({ isMailed }) => isMailed),
     over: ended.filter(({ isMailed }) => isMailed),
+    isFailing: present.some(({ isMailed }) => isMailed),
   };
+}
+
+/** An alert in one line. */
+export function headlineOf({ failing, over }: Pick<AlertPlan, "failing" | "over">): string {
+  return failing.length === 0 ? `Over: ${causesOf(over)}` : `Needs an operator: ${causesOf(failing)}`;
+}
+
+function causesOf(alerts: readonly Alert[]): string {
+  return alerts.map(({ cause }) => cause).join(", ");
 }
 
 function causeOf({ code, network }: Reason): string {
@@ -62,7 +74,7 @@ function ongoing(known: Alert | undefined, of: Pick<Alert, "cause" | "detail">, 
   return known.endedAtMs === null ? known : { ...known, ...of, beganAtMs, endedAtMs: null, isMailed: false };
 }
 
-/** A time in the future was written by a clock that was ahead. */
+/** Also true for a time in the future, which was written by a clock that was ahead. */
 function isMailDue(mailedAtMs: number, nowMs: number): boolean {
   return nowMs - mailedAtMs >= MAILED_AGAIN_AFTER_MS || mailedAtMs > nowMs;
 }

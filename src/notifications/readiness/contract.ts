@@ -1,4 +1,4 @@
-// The wire format of whether a merchant can be paid now.
+// The wire format of the report on whether a merchant can be paid now.
 import * as z from "zod";
 import { DEFAULT_CURRENCY } from "../../commerce/invoices/product-terms.ts";
 import { time } from "../../lib/fields.ts";
@@ -9,7 +9,7 @@ export const readinessQuery = () =>
   z.object({
     currency: currencyField()
       .default(DEFAULT_CURRENCY)
-      .meta({ description: "The currency of the prices that invoices would have. A coin needs a current rate in it." }),
+      .meta({ description: "The currency in which invoices would be priced. A coin needs a current rate in it." }),
   });
 
 const findingBody = () =>
@@ -17,21 +17,33 @@ const findingBody = () =>
     code: z.enum(FINDING_CODES),
     detail: z.string().meta({ description: "A sentence for people; it may change." }),
     since: time().nullable(),
-    until: time()
+    until: time().nullable().meta({
+      description:
+        "When it ends, or, if the sources fail or refuse requests, when one is asked again. Null if unknown.",
+    }),
+    secondsBehind: z
+      .int()
       .nullable()
-      .meta({ description: "When it ends, or of a source when one is asked again, if that is known." }),
-    secondsBehind: z.int().nullable().meta({ description: "Of SOURCE_LAGS: seconds up to which all was read." }),
-    blocksBehind: z.int().nullable().meta({ description: "Of SOURCE_LAGS: blocks that were not read yet." }),
+      .meta({ description: "Only with SOURCE_LAGS: seconds since the time up to which everything was read." }),
+    blocksBehind: z
+      .int()
+      .nullable()
+      .meta({ description: "Only with SOURCE_LAGS: number of blocks that were not read yet." }),
   });
 
 const readingBody = () =>
   z.object({
     isBeingRead: z
       .boolean()
-      .meta({ description: "False while nothing on the network is awaited: then its source is not asked." }),
+      .meta({ description: "False while no payment on the network is awaited, because its source is then not asked." }),
     height: z.int().meta({ description: "Newest block that was read completely." }),
-    tipHeight: z.int().nullable().meta({ description: "Newest block of the network's source, when last asked." }),
-    secondsBehind: z.int().nullable().meta({ description: "Seconds since the time up to which everything was read." }),
+    tipHeight: z
+      .int()
+      .nullable()
+      .meta({ description: "Newest block of the network's source, when it was last asked." }),
+    secondsBehind: z.int().nullable().meta({
+      description: "Seconds since the time up to which everything was read; null while the network is not being read.",
+    }),
   });
 
 const coinBody = () =>
@@ -42,11 +54,12 @@ const coinBody = () =>
     walletId: z.string().nullable(),
     canBePaid: z
       .boolean()
-      .meta({ description: "Whether there is no reason against it, neither here nor of the whole merchant." }),
+      .meta({ description: "True if there is no reason against it, either for this coin or for the whole merchant." }),
     reasons: z.array(findingBody()),
-    warnings: z
-      .array(findingBody())
-      .meta({ description: "What may become a reason; NOT_YET_READ: whether its payments are seen is not known yet." }),
+    warnings: z.array(findingBody()).meta({
+      description:
+        "Problems that may become reasons. NOT_YET_READ: it is not known yet whether payments on the network are seen.",
+    }),
     reading: readingBody().nullable().meta({ description: "Null for a network that was never read." }),
   });
 
@@ -57,8 +70,10 @@ export const readinessBody = () =>
       currency: z.string(),
       canBePaid: z
         .boolean()
-        .meta({ description: "Whether any coin of a main network can: test networks are not counted." }),
-      reasons: z.array(findingBody()).meta({ description: "What stops every coin; they are not repeated at each." }),
+        .meta({ description: "Whether any coin on a main network can be paid with; test networks are ignored." }),
+      reasons: z
+        .array(findingBody())
+        .meta({ description: "Reasons that apply to every coin. They are not repeated for each coin." }),
       warnings: z.array(findingBody()),
       limits: z.object({
         activeInvoices: z.int(),

@@ -1,6 +1,7 @@
-// Whether a merchant can be paid now, for each coin on each network, from what a create decides on: a coin without a reason is one with which an invoice
-// is created. Whether its payments are seen is said for a network that is being read. What a create asks and only an object knows, such as how many
-// amounts of a shared address are left, is not here.
+// Decides for each coin on each network whether a merchant can be paid now, from the facts on which creating an invoice depends. An invoice can be
+// created if neither the merchant nor at least one coin has a reason against it; reasons in `SEEN_LATE` do not prevent it. Whether payments are seen
+// is only reported for a network that is being read. Facts that only a Durable Object has, such as how many amounts of a shared address are left, are
+// not included.
 import { type Asset, NETWORKS, type Network } from "../../chains/registry/networks.ts";
 import { isSamePair, type Pair } from "../../chains/registry/pair.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
@@ -12,7 +13,7 @@ import { quoteRate, type RateTable } from "../../rates/quote.ts";
 import { type Finding, finding, findingBodyOf } from "./finding.ts";
 import { type NetworkContext, networkFindings, readingBodyOf } from "./network-findings.ts";
 
-/** What is read of the merchant's row. */
+/** The columns that are read from the merchant's row. */
 interface Shop {
   readonly activeInvoices: number;
   readonly maxActiveInvoices: number;
@@ -23,21 +24,21 @@ interface Shop {
 
 export interface ReadinessOf extends NetworkContext {
   readonly merchant: Shop;
-  /** Live ones, oldest first. */
+  /** Only live wallets, oldest first. */
   readonly wallets: readonly Wallet[];
   readonly cursors: readonly NetworkCursor[];
   readonly macKeys: MacKeys;
-  /** The currency of the prices that are asked about. */
+  /** The currency of the prices. */
   readonly currency: string;
   readonly table: RateTable;
   /** Why no invoice in the currency can be created (`currencyRefusal`). */
   readonly unpriced: Failure | undefined;
-  /** Why the merchant's server may create no more (`serverRoomRefusal`). */
+  /** Why the merchant's server may create no more invoices (`serverRoomRefusal`). */
   readonly full: Failure | undefined;
   readonly isRestoring: boolean;
 }
 
-/** A limit is near from this share on. */
+/** A merchant that has used this share of a limit is warned. */
 const NEAR = 0.9;
 
 export function readinessOf(of: ReadinessOf) {
@@ -55,38 +56,44 @@ export function readinessOf(of: ReadinessOf) {
   };
 }
 
-/** What stops every coin. */
+/** Reasons that apply to every coin. */
 function shopReasons({ merchant, unpriced, full, isRestoring, currency }: ReadinessOf): readonly Finding[] {
   const { suspendedAtMs, activeInvoices, maxActiveInvoices } = merchant;
-  const suspended = "An operator has suspended this merchant, so it takes no new payments.";
-  const restoring = "The deployment is being restored from a backup: until that is over no invoice can be created.";
+  const suspended = "An operator has suspended this merchant, so it cannot create invoices.";
+  const restoring =
+    "The deployment is being restored from a backup. No invoices can be created until this has finished.";
   return [
     ...(suspendedAtMs === null ? [] : [finding("MERCHANT_SUSPENDED", suspended, { sinceMs: suspendedAtMs })]),
     ...(isRestoring ? [finding("RESTORING", restoring)] : []),
     ...(full === undefined
       ? []
-      : [finding("LIMIT", limitText("invoices of your server and team", activeInvoices, maxActiveInvoices))]),
+      : [finding("LIMIT", limitText("invoices created by your server and team", activeInvoices, maxActiveInvoices))]),
     ...(unpriced === undefined
       ? []
-      : [finding("CURRENCY_NOT_PRICED", `Too few sources agree on a rate of ${currency} for prices in it.`)]),
+      : [
+          finding("CURRENCY_NOT_PRICED", `Too few rate sources agree on ${currency}, so it cannot be used for prices.`),
+        ]),
   ];
 }
 
-/** Limits that are near. Browsers have one of their own, which stops none of the merchant's own invoices. */
+/**
+ * Limits that are nearly reached. The separate limit of browsers is only a warning even once it is reached, because it does not affect the invoices
+ * that the merchant's own server creates.
+ */
 function shopWarnings({ activeInvoices, maxActiveInvoices, publicInvoices, maxPublicInvoices }: Shop) {
   const isNear = (used: number, most: number) => used >= NEAR * most;
   return [
     ...(isNear(activeInvoices, maxActiveInvoices) && activeInvoices < maxActiveInvoices
-      ? [finding("LIMIT", limitText("invoices of your server and team", activeInvoices, maxActiveInvoices))]
+      ? [finding("LIMIT", limitText("invoices created by your server and team", activeInvoices, maxActiveInvoices))]
       : []),
     ...(isNear(publicInvoices, maxPublicInvoices)
-      ? [finding("LIMIT", limitText("invoices that customers began themselves", publicInvoices, maxPublicInvoices))]
+      ? [finding("LIMIT", limitText("invoices started by customers", publicInvoices, maxPublicInvoices))]
       : []),
   ];
 }
 
 function limitText(what: string, used: number, most: number): string {
-  return `${used} ${what} wait for payment, and at most ${most} may.`;
+  return `${used} ${what} are awaiting payment; the limit is ${most}.`;
 }
 
 interface Coin extends Pair, ReturnType<typeof networkOf> {
@@ -96,8 +103,8 @@ interface Coin extends Pair, ReturnType<typeof networkOf> {
 }
 
 /**
- * Those with a wallet first, then all others of networks with a source, and of main networks without one: that a coin has no wallet, and its network no
- * source, is an answer, too.
+ * All coins on networks that have a source, are main networks, or have a wallet of the merchant: a missing wallet or source is reported too. Coins
+ * with a wallet come first.
  */
 function coinsOf(of: ReadinessOf): readonly Coin[] {
   const { wallets, hasSource } = of;
@@ -113,7 +120,7 @@ function coinsOf(of: ReadinessOf): readonly Coin[] {
   return coins.toSorted((one, other) => Number(other.wallet !== undefined) - Number(one.wallet !== undefined));
 }
 
-/** What is known about a network, once for all of its coins. */
+/** The facts about a network, computed once for all of its coins. */
 function networkOf(network: string, of: ReadinessOf) {
   const cursor = of.cursors.find((each) => each.network === network);
   return { watch: networkFindings(network, cursor, of), reading: readingBodyOf(cursor, of.nowMs) };
@@ -135,10 +142,10 @@ function coinBodyOf(coin: Coin, of: ReadinessOf, isShopReady: boolean) {
 }
 
 function walletReasons(wallet: Wallet | undefined, { macKeys, nowMs }: ReadinessOf): readonly Finding[] {
-  if (wallet === undefined) return [finding("NO_WALLET", "No wallet receives this coin on this network.")];
+  if (wallet === undefined) return [finding("NO_WALLET", "You have no wallet for this coin on this network.")];
   const { isEnabled, usableFromMs: untilMs } = wallet;
-  const pending = "The wallet was added or enabled recently: new invoices use it later.";
-  const frozen = "The wallet was altered in the database and is not used. Delete it, and register it again.";
+  const pending = "The wallet was added or enabled recently, and new invoices do not use it yet.";
+  const frozen = "The wallet was altered in the database and is not used. Delete it, then add it again.";
   return [
     ...(isEnabled ? [] : [finding("WALLET_DISABLED", "The wallet is disabled.")]),
     ...(isEnabled && !isWalletOpen(wallet, nowMs) ? [finding("WALLET_CHANGE_PENDING", pending, { untilMs })] : []),

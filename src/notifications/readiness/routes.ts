@@ -13,7 +13,7 @@ export const readinessRoutes = routesOf({
   operationId: "getReadiness",
   summary: "Read whether the merchant can be paid now, in which coins, and why not",
   description:
-    "For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now. Whether payments are seen is said for a network that is being read: one on which nothing is awaited is not asked, and one that was never read has the warning NOT_YET_READ. The `canBePaid` of the whole merchant counts no test networks. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates.",
+    "For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. An invoice can be created now with any coin that has no reasons. Whether payments are seen is known for networks that are being read: a network on which no invoice waits is not checked, and one that was never read has the warning NOT_YET_READ. The `canBePaid` of the whole merchant ignores test networks. Some conditions are only checked when an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and the limits for browsers. No outside service is asked; the rates are the stored ones that are used when an invoice is created.",
   permission: "wallet:view",
   query: readinessQuery,
   answers: [{ status: 200, description: "Each coin, those with a wallet first", schema: readinessBody }],

@@ -1,5 +1,5 @@
-// Run by the cron: sends due receipts. A receipt is leased while it is sent, so that a run that dies delays it but does not lose it; an email
-// that is then sent twice has the same id. Bounded in count and time; merchants alternate within a run.
+// Run by the cron: sends due receipts. A receipt is leased while it is sent, so that a crashed run delays it but does not lose it. If an email is
+// then sent twice, both have the same id. Each run is limited in count and time, and alternates between merchants.
 
 import { SECOND_MS } from "../../lib/time.ts";
 import { inTurns } from "../../lib/turns.ts";
@@ -36,10 +36,10 @@ export interface ReceiptDependencies extends DeliveryDependencies {
 /** Emails sent at once: an invocation has six connections. */
 const CHUNK = 5;
 const MOST_A_RUN = 100;
-/** Starts nothing more after this time. */
+/** The time after which a run starts no more emails. */
 const RUN_MS = 40 * SECOND_MS;
 
-/** Sends what is due. Throws only if the database does; every email that could not be sent is tried again. */
+/** Throws only if the database does. A receipt is tried again, for about three days, if none of its emails could be sent. */
 export async function sendReceipts(deps: ReceiptDependencies): Promise<Left> {
   const beganMs = deps.nowMs();
   await forgetMails(deps.db, beganMs);
@@ -89,7 +89,7 @@ async function sendReceipt(
   }
 }
 
-/** Counts the email that is about to go out. If a daily limit is reached, returns when there will be room. */
+/** Counts the email that is about to be sent. Returns null, or, if a daily limit is reached, when the limits allow the email. */
 async function countMail(
   { db, nowMs: clock }: ReceiptDependencies,
   receipt: ClaimedReceipt,
@@ -104,7 +104,7 @@ async function countMail(
   return roomAtMs(room, nowMs);
 }
 
-/** Facts from which no email can be made are a bug: reported like every failure, without blocking other receipts. */
+/** An exception here is a bug: no email can be made from the facts. It is reported like every failure, and does not block other receipts. */
 function planOf(deps: ReceiptDependencies, { recipient }: ClaimedReceipt, { brand, ...row }: ReceiptRow) {
   const facts = { ...row, shopName: brand.name ?? row.merchantName, supportUrl: brand.supportUrl ?? null };
   try {
@@ -115,17 +115,17 @@ function planOf(deps: ReceiptDependencies, { recipient }: ClaimedReceipt, { bran
 }
 
 /**
- * A receipt counts as sent once one of its emails is out: otherwise one refusing mailbox would make us mail the whole team day after day. The
- * log names the lost emails.
+ * A receipt counts as sent once one of its emails was sent. Otherwise one team member's mailbox that refuses emails would make us email the whole
+ * team on every try. The log says how many emails were lost.
  */
 async function post(deps: ReceiptDependencies, receipt: ClaimedReceipt, mails: readonly ReceiptMail[]): Promise<void> {
   const problems: MailProblem[] = [];
   let sent = 0;
   for (const { mail, id } of mails) {
-    const { problem } = await trySending(deps, deps.client, mail, id);
+    const { problem } = await trySending(deps, () => deps.client.send(mail, id));
     if (problem === undefined) sent += 1;
     else problems.push(problem);
-    // The provider is down: the next email would fail too.
+    // If the provider is down, the next email would fail too.
     if (problem?.isPassing === true && sent === 0) break;
   }
   const [first] = problems;

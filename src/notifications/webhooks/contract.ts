@@ -17,7 +17,7 @@ const fields = () => ({
     .array(z.string().meta({ enum: [...SUBSCRIPTIONS] }))
     .min(1)
     .max(50)
-    // Names only the first unknown type: finding the nearest costs too much for a body full of them.
+    // Names only the first unknown type: comparing every unknown type with all known ones would cost too much for a body full of them.
     .transform((names, context) => {
       const at = names.findIndex((name) => !SUBSCRIPTIONS.includes(name));
       const unknown = names[at];
@@ -40,17 +40,17 @@ const fields = () => ({
 const format = () =>
   z.enum(["STANDARD", "GREENFIELD"]).meta({
     description:
-      "GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. It cannot be changed.",
+      "GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. The format cannot be changed.",
   });
 
-/** A key of HMAC that a receiver has chosen; its characters are the key. BTCPay Server makes some of 128 bits in base58: 21 or 22 characters. */
+/** An HMAC key that a receiver has chosen, used as text without decoding. BTCPay Server makes keys of 128 bits in base58: 21 or 22 characters. */
 const chosenSecret = () =>
   z
     .string()
     .regex(/^[\x21-\x7e]{20,128}$/, "must be 20 to 128 visible ASCII characters")
     .meta({
       description:
-        "With GREENFIELD: a secret that the receiver has chosen. Without it one is generated, which is better.",
+        "Only with GREENFIELD: a secret that the receiver has chosen. If absent, one is generated, which is better.",
     });
 
 export const createWebhookBody = () =>
@@ -59,7 +59,7 @@ export const createWebhookBody = () =>
       ...fields(),
       events: fields().events.optional().meta({
         description:
-          "Event types to receive; `invoice.*` means a whole domain, `*` means all. They may be left out only with GREENFIELD: the default is then the events that report an invoice as settled.",
+          "Event types to receive; `invoice.*` means a whole domain, `*` means all. May be left out only with GREENFIELD; the default is then the events that report an invoice as settled.",
       }),
       format: format().default("STANDARD"),
       secret: chosenSecret().optional(),
@@ -68,7 +68,8 @@ export const createWebhookBody = () =>
       retryCount: fields().retryCount.default(SCHEDULED_RETRIES),
       timeout: fields().timeout.default(15_000),
     })
-    // Documented as required for clients: only someone who creates a plugin's endpoint by hand leaves the events out.
+    // The API reference marks `events` as required, although it may be left out with GREENFIELD: only someone who creates a plugin's endpoint by hand
+    // does so.
     .meta({ required: ["url", "events"] })
     .transform(({ timeout: timeoutMs, ...rest }, context) => {
       const isGreenfield = rest.format === "GREENFIELD";
@@ -83,7 +84,7 @@ export const createWebhookBody = () =>
       return { ...rest, events, timeoutMs };
     });
 
-/** Every member is optional: an absent one keeps its value. */
+/** Every member is optional. A setting that is left out keeps its value. */
 export const updateWebhookBody = () =>
   z
     .strictObject(fields())
@@ -91,7 +92,7 @@ export const updateWebhookBody = () =>
     .refine(isAnyGiven, "must have at least one field")
     .transform(({ timeout: timeoutMs, ...rest }) => ({ ...rest, timeoutMs }));
 
-// ---- answers
+// ---- responses
 
 export const webhookBody = () =>
   z

@@ -6,7 +6,7 @@ import type { GivenDependencies } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import { keyringOf } from "../../platform/keys/keyrings.ts";
 import type { WebhookDependencies } from "./change-webhook.ts";
-import type { EndpointRules } from "./endpoint-url.ts";
+import { type EndpointRules, rulesOf } from "./endpoint-url.ts";
 
 /** Dependencies of endpoint operations, built once per request. */
 export function webhookDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): WebhookDependencies {
@@ -25,11 +25,7 @@ export function webhookDependencies(env: Env, { db, nowMs, sleep }: GivenDepende
   };
 }
 
-/** The rules for endpoint URLs of this deployment, checked at registration and before every attempt. */
+/** The rules for endpoint URLs of this deployment, checked at registration and before every round of deliveries. */
 export function endpointRules(env: Pick<Env, "ENVIRONMENT" | "WEBHOOK_LOOPBACK" | "PUBLIC_URL">): EndpointRules {
-  const own = publicUrl(env);
-  return {
-    isLoopbackOpen: isDevelopment(env) && env.WEBHOOK_LOOPBACK === "on",
-    ownHost: URL.canParse(own) ? new URL(own).host : undefined,
-  };
+  return rulesOf(env, { isDevelopment: isDevelopment(env), origin: publicUrl(env) });
 }

@@ -5,14 +5,14 @@ interface Erc20 {
   function transferFrom(address from, address to, uint256 value) external;
 }
 
-/// Pays on behalf of whoever calls it: what a wallet contract, an exchange or a bridge does.
+/// Pays on behalf of its caller, as a wallet contract, an exchange or a bridge does.
 contract Payer {
-  /// An internal transfer: no transaction of the recipient's shows it.
+  /// Makes an internal transfer, which no transaction to the recipient shows.
   function forward(address payable to) external payable {
     pay(to, msg.value);
   }
 
-  /// The value in equal parts.
+  /// Sends the value in equal parts.
   function split(address payable[] calldata to) external payable {
     uint256 part = msg.value / to.length;
     for (uint256 i = 0; i < to.length; i++) pay(to[i], part);
@@ -24,7 +24,7 @@ contract Payer {
     revert("not today");
   }
 
-  /// The caller's tokens, the same amount to each; the caller has allowed it.
+  /// Sends the caller's tokens, the same amount to each recipient; the caller must have approved this.
   function payTokens(address token, address[] calldata to, uint256 value) external {
     for (uint256 i = 0; i < to.length; i++) Erc20(token).transferFrom(msg.sender, to[i], value);
   }
@@ -40,7 +40,7 @@ contract Payer {
   }
 }
 
-/// The one function of Multicall3 that the product calls, and the one that it calls by it.
+/// The function of Multicall3 that the product calls, and the function that the product calls through it.
 contract Multicall {
   struct Call3 {
     address target;
@@ -66,7 +66,7 @@ contract Multicall {
   }
 }
 
-/// Polygon's native coin as a contract: the client itself makes a LogTransfer for every move of value. Here whoever moves value asks for it.
+/// Polygon's native coin as a contract: on Polygon the client emits a LogTransfer for every transfer of value; here the sender asks for it.
 contract PolygonCoin {
   event LogTransfer(
     address indexed token,
@@ -84,7 +84,7 @@ contract PolygonCoin {
   }
 }
 
-/// The code of a recipient on a chain of tests, so that a plain payment to it makes the log that Polygon's client would make.
+/// The code of a recipient on a test chain, so that a plain payment to it emits the log that Polygon's client would make.
 contract PolygonRecipient {
   receive() external payable {
     PolygonCoin(0x0000000000000000000000000000000000001010).moved(msg.sender, address(this), msg.value);
@@ -99,8 +99,8 @@ contract ByMiner {
     uint256 value;
   }
 
-  /// The caller's tokens; the caller has allowed it. The miner's address has the number of the effect as a hexadecimal digit, counted from its last;
-  /// a number without an effect fails.
+  /// Sends the caller's tokens; the caller must have approved this. The miner's address has the number of the effect as a hexadecimal digit,
+  /// counted from its last; a number without an effect fails.
   function payByMiner(uint256 digit, Move[][] calldata effects) external {
     Move[] calldata moves = effects[(uint160(address(block.coinbase)) >> (4 * digit)) % 16];
     for (uint256 i = 0; i < moves.length; i++) Erc20(moves[i].token).transferFrom(msg.sender, moves[i].to, moves[i].value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 
-// Tokens as a payment sees them. None has a constructor: a test puts the code at the address of the real token and mints what it needs.
+// Tokens with what a payment needs. None has a constructor: a test puts the code at the address of the real token and mints what it needs.
 
 /// An ERC-20 by the book.
 contract PlainToken {
@@ -94,7 +94,7 @@ contract Collectible {
   }
 }
 
-/// Says whatever it is told to, with nothing behind it.
+/// Emits any Transfer that it is asked for, without moving tokens.
 contract Spoofer {
   event Transfer(address indexed from, address indexed to, uint256 value);
 
@@ -102,7 +102,7 @@ contract Spoofer {
     emit Transfer(from, to, value);
   }
 
-  /// Two words of data where a Transfer has one.
+  /// Emits a Transfer with two words of data instead of one.
   function spoofLong(address from, address to, uint256 value) external {
     bytes32 topic = keccak256("Transfer(address,address,uint256)");
     assembly {

@@ -1,5 +1,5 @@
-// Weakening a protection (security.md 1): every member of every request is on one of two lists, and weakening a protection needs a recent factor
-// (for a key, its own permission), is described in the audit log, and is emailed to the team.
+// A request that weakens a protection (security.md 1) must require a recent factor (for a key, a separate permission), be described in the audit log,
+// and be emailed to the team. Every request field is on one of two lists: fields that can weaken a protection, and fields that cannot.
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { ALWAYS_GUARDED, WEAKENINGS } from "../../../src/accounts/protections/weakening.ts";
@@ -27,8 +27,8 @@ const weakened = (operation: string): readonly string[] => [
   ...((ALWAYS_GUARDED as Readonly<Record<string, readonly string[]>>)[operation] ?? []),
 ];
 
-describe("every member of a request", () => {
-  test("either weakens a protection or does not, and is on exactly one list", () => {
+describe("every request field", () => {
+  test("is on exactly one of two lists: fields that can weaken a protection, and fields that cannot", () => {
     const operations = SPECS.filter(({ method }) => method !== "GET").map((spec) => {
       const content = Object.values(operationOf(spec).requestBody?.content ?? {});
       return [spec.operationId, [...new Set(content.flatMap(({ schema }) => membersOf(document, schema)))]] as const;
@@ -43,7 +43,7 @@ describe("every member of a request", () => {
     expect([...new Set(known)].sort()).toEqual(withBody.map(([operation]) => operation).sort());
   });
 
-  test("that is always guarded is guarded by its route, except the wallet change delay", () => {
+  test("that always needs a factor belongs to a route that requires one, except the wallet change delay", () => {
     const guarded = SPECS.filter(
       ({ operationId }) => operationId in ALWAYS_GUARDED && operationId !== "updateSettings",
     );
@@ -67,6 +67,10 @@ const SETTINGS: Readonly<Record<keyof typeof WEAKENINGS.updateSettings, readonly
   underpaidToleranceMax: [{ from: "5", stronger: "4.999999", weaker: "1000000" }],
   overpaidTolerancePercent: [PERCENT],
   latePaymentPolicy: [{ from: "REVIEW", stronger: "REVIEW", weaker: "ACCEPT" }],
+  lateGraceSeconds: [
+    { from: 600, stronger: 599, weaker: 601 },
+    { from: 0, stronger: 0, weaker: 1 },
+  ],
   quorumAboveAmount: [
     { from: "1000", stronger: "10", weaker: null },
     { from: "1000", stronger: "999", weaker: "1000.000001" },
@@ -97,7 +101,7 @@ async function shop(): Promise<{
   return { team, owner, admin, stale: callerWith(await seedSession(admin.userId, STALE)) };
 }
 
-/** The change was emailed to both and is in the audit log, in the same words. */
+/** Checks that the change was emailed to all readers and is in the audit log, in the same words. */
 async function expectReported(team: TestTeam, readers: readonly Teammate[], weaker: unknown): Promise<void> {
   const entry = (await team.audit()).at(-1);
   expect(entry?.after.weakens).toHaveLength(1);
@@ -114,7 +118,7 @@ async function expectReported(team: TestTeam, readers: readonly Teammate[], weak
 describe("weakening a setting", () => {
   const cases = Object.entries(SETTINGS).flatMap(([name, all]) => all.map((each) => [name, each] as const));
 
-  test.each(cases)("%s, as in %j, needs a recent factor; strengthening it needs nothing", async (name, each) => {
+  test.each(cases)("(%s, as in %j) needs a recent factor; strengthening it needs none", async (name, each) => {
     const { team, owner, admin, stale } = await shop();
     const path = `${team.merchant}/settings`;
     expect((await owner.as.patch(path, { [name]: each.from })).status).toBe(200);
@@ -134,7 +138,7 @@ describe("weakening a setting", () => {
     await expectReported(team, [owner, admin], each.weaker);
   });
 
-  test.each(cases)("%s, as in %j, needs a separate permission for a key", async (name, each) => {
+  test.each(cases)("(%s, as in %j) requires a separate permission when a key does it", async (name, each) => {
     const { team, owner, admin } = await shop();
     const path = `${team.merchant}/settings`;
     await owner.as.patch(path, { [name]: each.from });
@@ -154,34 +158,37 @@ describe("weakening a setting", () => {
 });
 
 describe("opening an API key to more addresses", () => {
-  test.each(ADDRESSES)("as in %j needs a recent factor; fewer addresses need nothing", async (each) => {
-    const { team, owner, admin, stale } = await shop();
-    const made = await owner.as.post(`${team.merchant}/api-keys`, {
-      name: "Server",
-      kind: "SECRET",
-      permissions: ["INVOICE_VIEW"],
-      allowedIps: each.from,
-    });
-    const path = `${team.merchant}/api-keys/${made.body.id}`;
-    expect((await stale.patch(path, { name: "Shop" })).status).toBe(200);
-    expect((await stale.patch(path, { allowedIps: each.stronger })).status).toBe(200);
-    await testDb
-      .update(apiKeys)
-      .set({ allowedIps: JSON.stringify(each.from) as never })
-      .where(eq(apiKeys.id, made.body.id));
-    expect(await mailsTo(owner.email)).toEqual([]);
-    const refused = await stale.patch(path, { allowedIps: each.weaker });
-    expect([refused.status, refused.body.code]).toEqual([403, "STEP_UP_REQUIRED"]);
-    expect((await admin.as.patch(path, { allowedIps: each.weaker })).status).toBe(200);
-    await expectReported(team, [owner, admin], each.weaker);
-    expect((await mailsTo(admin.email))[0]?.text).toContain(`the API key ${made.body.display} of Test shop`);
-  });
+  test.each(ADDRESSES)(
+    "(as in %j) needs a recent factor; restricting it to fewer addresses needs none",
+    async (each) => {
+      const { team, owner, admin, stale } = await shop();
+      const made = await owner.as.post(`${team.merchant}/api-keys`, {
+        name: "Server",
+        kind: "SECRET",
+        permissions: ["INVOICE_VIEW"],
+        allowedIps: each.from,
+      });
+      const path = `${team.merchant}/api-keys/${made.body.id}`;
+      expect((await stale.patch(path, { name: "Shop" })).status).toBe(200);
+      expect((await stale.patch(path, { allowedIps: each.stronger })).status).toBe(200);
+      await testDb
+        .update(apiKeys)
+        .set({ allowedIps: JSON.stringify(each.from) as never })
+        .where(eq(apiKeys.id, made.body.id));
+      expect(await mailsTo(owner.email)).toEqual([]);
+      const refused = await stale.patch(path, { allowedIps: each.weaker });
+      expect([refused.status, refused.body.code]).toEqual([403, "STEP_UP_REQUIRED"]);
+      expect((await admin.as.patch(path, { allowedIps: each.weaker })).status).toBe(200);
+      await expectReported(team, [owner, admin], each.weaker);
+      expect((await mailsTo(admin.email))[0]?.text).toContain(`the API key ${made.body.display} of Test shop`);
+    },
+  );
 });
 
 describe("switching off a team's requirement", () => {
   test.each(Object.keys(WEAKENINGS.updateTeamSecurity))("%s is emailed to every OWNER and ADMIN", async (name) => {
     const { team, owner, admin } = await shop();
-    // The owner has every factor, so that every requirement lets them in.
+    // The owner has every factor, so that no requirement locks them out.
     await testDb.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, owner.userId));
     const passkey = { id: makeId("pky", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))) };
     await testDb.insert(passkeys).values({
@@ -205,7 +212,7 @@ describe("switching off a team's requirement", () => {
 });
 
 describe("a new operator", () => {
-  test("is emailed to every operator, and described in the audit log", async () => {
+  test("is announced to every other operator by email, and described in the audit log", async () => {
     const [one, other, next] = await Promise.all([
       seedUser({ operatorSinceMs: 1 }),
       seedUser({ operatorSinceMs: 1 }),

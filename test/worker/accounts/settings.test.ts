@@ -1,4 +1,4 @@
-// Settings of a merchant: who may change them, that parallel changes are all applied, and that no existing invoice changes (decisions 4).
+// A merchant's settings: who may change them, that parallel changes are all applied, and that no existing invoice changes (decisions 4).
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -19,6 +19,7 @@ const CHANGE = {
   overpaidTolerancePercent: 0,
   monitorSeconds: 3_600,
   latePaymentPolicy: "ACCEPT",
+  lateGraceSeconds: 1_200,
   quorumAboveAmount: "2500",
   maxActiveInvoices: 3,
   maxPublicInvoices: 7,
@@ -49,7 +50,7 @@ const entriesOf = async (shop: TestMerchant) => {
 };
 
 describe("settings", () => {
-  it("are answered as they were set, and read back the same", async () => {
+  it("are returned as they were set, and read back the same", async () => {
     const shop = await freshMerchant();
     const { updatedAt, ...changed } = await patched(shop, CHANGE);
     expectDocumented(settingsBody, { ...changed, updatedAt });
@@ -57,7 +58,7 @@ describe("settings", () => {
     expect((await shop.get("/settings")).body).toEqual({ ...SHOWN, updatedAt });
   });
 
-  it("are in the audit log with what changed, from what, to what, and by whom", async () => {
+  it("that change are recorded in the audit log with their old and new values and who changed them", async () => {
     const shop = await freshMerchant();
     await patched(shop, {
       rateLockSeconds: 600,
@@ -88,7 +89,7 @@ describe("settings", () => {
     expect(await entriesOf(shop)).toEqual([]);
   });
 
-  it("do not change an existing invoice; only the next one has them", async () => {
+  it("do not change an existing invoice; only later invoices use them", async () => {
     const shop = await freshMerchant();
     const create = async () => {
       const answer = await shop.post("/invoices", { name: "Order", rawAmount: 1_000 });
@@ -101,6 +102,7 @@ describe("settings", () => {
     await patched(shop, CHANGE);
     const [same] = await testDb.select().from(invoices).where(eq(invoices.id, before.id));
     expect(same).toEqual(before);
+    expect(before.lateGraceUntilMs).toBeNull();
     expect(before).toMatchObject({ underpaidToleranceMicros: 5_000_000n, overpaidToleranceMicros: 50_000_000n });
     const after = await create();
     expect(after).toMatchObject({
@@ -110,7 +112,13 @@ describe("settings", () => {
       rateLockSeconds: 600,
       monitorSeconds: 3_600,
       expiresAtMs: after.createdAtMs + 900_000,
+      lateGraceUntilMs: after.expiresAtMs + 1_200_000,
     });
+    await patched(shop, { lateGraceSeconds: 3_601, maxActiveInvoices: 10 });
+    const longest = await create();
+    expect(longest.lateGraceUntilMs).toBe(longest.monitorUntilMs);
+    await patched(shop, { lateGraceSeconds: 0 });
+    expect((await create()).lateGraceUntilMs).toBeNull();
     expect((await shop.get(`/invoices/${before.id}`)).body.expiresAt).toBe(new Date(before.expiresAtMs).toISOString());
   });
 
@@ -127,7 +135,7 @@ describe("settings", () => {
     expect(row?.underpaidToleranceMicros).toBe(most);
   });
 
-  it("keep all of four parallel changes, in their own columns and inside the brand, five times in a row", async () => {
+  it("keep all four parallel changes to separate columns and to parts of the brand", async () => {
     const shop = await freshMerchant();
     for (let round = 1; round <= 5; round++) {
       const changes = [
@@ -144,7 +152,7 @@ describe("settings", () => {
         brand: { name: `Shop ${round}`, color: `#0000${String(round).padStart(2, "0")}` },
       };
       expect((await shop.get("/settings")).body).toMatchObject(all);
-      // The answer to the last of them has all four changes.
+      // The answer to the last request has all four changes.
       expect(
         answers.filter(
           ({ body }) =>
@@ -158,7 +166,7 @@ describe("settings", () => {
     expect(await entriesOf(shop)).toHaveLength(20);
   });
 
-  it("accept only an image of the same merchant as the logo", async () => {
+  it("accept only one of the merchant's own images as the logo", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const image = { contentType: "image/png", data: base64.encode(png()) };
     const { name: logo, url } = (await other.post("/images", image)).body;
@@ -185,7 +193,7 @@ describe("settings", () => {
     if (status === 403) expect(expectRefusal(answer, 403, "PERMISSION_DENIED").permission).toBe("merchant:update");
   });
 
-  it("are refused with the path of every wrong field", async () => {
+  it("are refused with the path of every invalid field", async () => {
     const shop = await freshMerchant();
     const { body } = await shop.patch("/settings", {
       underpaidTolerancePercent: 10.5,

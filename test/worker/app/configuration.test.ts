@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { expectHeaders, seedShop, sendWith } from "../../support/access.ts";
 
-/** Values of a misconfigured environment. */
+/** The type of an environment, for settings that may be missing or malformed. */
 const vars = (changes: Readonly<Record<string, string | undefined>>) => changes as unknown as Partial<Env>;
 const healthWith = async (changes: Readonly<Record<string, string | undefined>>) => {
   const answer = await sendWith(vars(changes), "/healthz");
@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("an invalid setting", () => {
+describe("settings:", () => {
   it.each([
     ["RATE_SOURCE", "coinbase", "RATE_SOURCE_INVALID"],
     ["CHAIN_SOURCES", "{", "CHAIN_SOURCES_INVALID"],
@@ -31,11 +31,14 @@ describe("an invalid setting", () => {
     ["SIGN_IN_PROVIDERS", "{", "SIGN_IN_PROVIDERS_INVALID"],
     ["MAIL_PROVIDER", "{", "MAIL_PROVIDER_INVALID"],
     ["CHAIN_SOURCES_3", "{", "CHAIN_SOURCES_INVALID"],
-  ])("%s=%s is a warning in a healthy deployment", async (name, value, warning) => {
+    ["ALERT_WEBHOOK_URL", "https://10.0.0.1/", "ALERT_WEBHOOK_INVALID"],
+    ["ALERT_WEBHOOK_URL", "http://oncall.shop.com/", "ALERT_WEBHOOK_INVALID"],
+    ["ALERT_WEBHOOK_SECRET", "whsec_", "ALERT_WEBHOOK_INVALID"],
+  ])("an invalid %s=%s is a warning in a healthy deployment", async (name, value, warning) => {
     expect(await healthWith({ [name]: value })).toEqual([200, "ok", [warning, "NETWORK_NOT_WATCHED"]]);
   });
 
-  it("PUBLIC_URL, empty in production, is a warning", async () => {
+  it("an empty PUBLIC_URL in production is a warning", async () => {
     const production = {
       ENVIRONMENT: "production",
       RATE_SOURCE: "coinbase,kraken",
@@ -75,9 +78,9 @@ describe("an invalid setting", () => {
 
   it.each([
     ["a public PUBLIC_URL", { PUBLIC_URL: "https://pay.example" }, ""],
-    ["a request for another host", {}, "http://rebound.example:8787"],
-    ["a request for another host, and no PUBLIC_URL", { PUBLIC_URL: "" }, "https://shop.workers.dev"],
-  ])("development serves nothing with %s", async (_, changes, origin) => {
+    ["a different host", {}, "http://rebound.example:8787"],
+    ["a different host, and no PUBLIC_URL", { PUBLIC_URL: "" }, "https://shop.workers.dev"],
+  ])("development refuses requests with %s", async (_, changes, origin) => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {});
     for (const path of ["/dev/mail", "/openapi.json", "/", "/api/v1/me", "/test-chain"]) {
       const answer = await sendWith(vars(changes), `${origin}${path}`);
@@ -106,14 +109,14 @@ describe("an invalid setting", () => {
     ]);
   });
 
-  it("does not expose chain sources: /healthz shows a watched network only by its canonical name", async () => {
+  it("chain sources are not exposed: /healthz shows only the canonical name of a watched network", async () => {
     const sources = '{"ethereum":[{"kind":"evm-rpc","url":"https://user:hunter2@node.example"}]}';
     const answer = await sendWith(vars({ CHAIN_SOURCES: sources }), "/healthz");
     expect(answer.json).toMatchObject({ networks: { ETH: { height: null, lagSeconds: null } }, warnings: [] });
     expect(answer.text).not.toMatch(/hunter2|node\.example/);
   });
 
-  it("RATE_SOURCE only affects rates: invoices can be created, read and listed, with RATE_UNAVAILABLE", async () => {
+  it("an invalid RATE_SOURCE affects only rates: invoices can be created, read and listed, with RATE_UNAVAILABLE", async () => {
     const logged = vi.spyOn(console, "error").mockReturnValue();
     const { merchantId, secretKey } = await seedShop();
     const base = `/api/v1/merchants/merchant/${merchantId}`;
@@ -132,7 +135,7 @@ describe("an invalid setting", () => {
     expect(logged).toHaveBeenCalledWith("rates:", expect.stringContaining("RATE_SOURCE"));
   });
 
-  it("CHAIN_SOURCES does not affect answers: wallets are registered, and their network counts as not watched", async () => {
+  it("an invalid CHAIN_SOURCES affects no registration: wallets are registered, and their network counts as not watched", async () => {
     const { merchantId, secretKey } = await seedShop();
     const bad = vars({ CHAIN_SOURCES: '{"ETH":"https://user:hunter2@node.example"}' });
     const path = `/api/v1/merchants/merchant/${merchantId}/wallets`;

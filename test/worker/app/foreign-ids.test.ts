@@ -1,5 +1,5 @@
-// Every operation with an id in its path, by callers with every permission and a recent factor: ids of another merchant or user, or of another
-// kind, are answered like unknown ids. The same request with the caller's own id works, so no refusal here is due to permission, factor or body.
+// Every operation with an id in its path, by callers with every permission and a recent factor: ids of another merchant or user, or of another kind,
+// must be answered like unknown ids. The same request with the caller's own id works, so no refusal here is due to permission, factor or body.
 import { beforeAll, describe, expect, it } from "vitest";
 import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/roles/permissions.ts";
 import { SPECS } from "../../../src/app/app.ts";
@@ -16,7 +16,7 @@ import { USDT } from "../../support/wallet-bodies.ts";
 import { MUTED } from "../../support/webhooks.ts";
 import { document, operationOf, useDocument } from "./reference-harness.ts";
 
-/** Their ids belong to the deployment, or are themselves what opens a page. */
+/** Operations whose ids belong to the deployment, or whose id alone is enough to open a page. */
 const UNOWNED: readonly string[] = [
   ...OPEN,
   ...PAGES,
@@ -25,7 +25,7 @@ const UNOWNED: readonly string[] = [
 ];
 const DAY_MS = 86_400_000;
 
-/** A body that makes the operation work. */
+/** Bodies with which the operations succeed. */
 const BODIES: Readonly<Record<string, object>> = {
   updateWallet: { isEnabled: false },
   updateInvoice: { name: "Another name" },
@@ -41,16 +41,14 @@ const BODIES: Readonly<Record<string, object>> = {
   changeRole: { role: "VIEWER" },
   updatePasskey: { name: "Phone" },
 };
-/** Refusals for the fixture's own rows, which come after the check of ownership. */
+/** Refusals caused by the state of the fixture's rows, which come after the ownership check. */
 const REFUSED_FOR_ITS_STATE: Readonly<Record<string, string>> = {
   resolveInvoice: "NOTHING_TO_REVIEW",
   deleteWallet: "WALLET_HAS_ACTIVE_PAYMENTS",
   previewAddresses: "WALLET_IS_NOT_XPUB",
   exportRecovery: "WALLET_IS_NOT_XPUB",
 };
-/**
- * An invitation is shown to users it does not belong to, because they may have signed in with the wrong one of their addresses.
- */
+/** An invitation for another user is refused with a specific code, because users may have signed in with the wrong one of their addresses. */
 const SAID_OF_ANOTHERS: Readonly<Record<string, string>> = { acceptInvitationById: "INVITATION_EMAIL_MISMATCH" };
 
 const paramsOf = (spec: RouteSpec) =>
@@ -67,7 +65,7 @@ beforeAll(async () => {
   [mine, theirs] = [await fullShop(send), await fullShop(send)];
 });
 
-/** All who have every permission at this merchant: the owner, and a key if keys may. */
+/** All callers with every permission at this merchant: the owner, and a key if keys may call the route. */
 function callersOf({ callers, permission }: RouteSpec): readonly Ask[] {
   const isForKeys = callers === "MEMBER_OR_KEY" && SECRET_KEY_PERMISSIONS.some((each) => each === permission);
   return [{ headers: mine.headers }, ...(isForKeys ? [{ key: mine.key }] : [])];
@@ -88,7 +86,7 @@ describe.each(owned.map((spec) => [nameOf(spec), spec] as const))("%s", (_, spec
   const params = paramsOf(spec);
   const idsIn = ({ ids }: FullShop) => Object.fromEntries(params.map((name) => [name, ids[name] ?? ""]));
 
-  it("answers another's id, or one of another kind, like an unknown one, and changes nothing", async () => {
+  it("answers another merchant's id, or an id of the wrong kind, like an unknown one, and changes nothing", async () => {
     const before = await storedRows();
     for (const by of callersOf(spec)) {
       for (const place of params) {
@@ -122,7 +120,7 @@ describe.each(owned.map((spec) => [nameOf(spec), spec] as const))("%s", (_, spec
   });
 });
 
-/** The caller's own ids where the fixture has them for another user. */
+/** The caller's own ids, for routes where those in the fixture belong to another user. */
 async function ownedOf({ operationId }: RouteSpec, shop: FullShop): Promise<Readonly<Record<string, string>>> {
   if (operationId !== "acceptInvitationById") return {};
   const { team, owner } = await freshTeam();
@@ -131,12 +129,13 @@ async function ownedOf({ operationId }: RouteSpec, shop: FullShop): Promise<Read
   return { invitationId: body.id };
 }
 
-/** Queries that a route requires. */
+/** Values for the query parameters that routes require. */
 const ASKED: Readonly<Record<string, string>> = { month: "2026-11", from: "2026-11-01", to: "2026-11-02" };
-/** Parameters that contain no id, or a position in a list. */
-const NO_ID = /^(timezone|currency|search|q|externalId|network|txHash|type|count|limit|page|cursor)$/;
+/** Parameters that contain no id, or contain a position in a list. */
+const NO_ID =
+  /^(timezone|currency|cryptocurrency|amountFrom|amountTo|search|q|externalId|network|txHash|type|count|limit|page|cursor)$/;
 
-/** The answer without its request id, and without the requested id. */
+/** An answer without its request id and without the requested id, so that answers can be compared. */
 const without = (id: string, { status, text }: Answer) => [
   status,
   text.replaceAll(id, "...").replace(/"requestId":"[^"]*"/, ""),
@@ -155,7 +154,7 @@ describe("a list", () => {
     return send(`${pathOf(spec, { ...mine.ids, merchantId: mine.merchantId })}?${search}`, { headers: mine.headers });
   };
 
-  it("has the same page after another's row as after an unknown row", async () => {
+  it("has the same page for a cursor with another merchant's id as for one with an unknown id", async () => {
     const paged = lists.filter((spec) => queryOf(spec).some(({ name }) => name === "cursor"));
     expect(paged.length).toBeGreaterThan(8);
     for (const spec of paged) {
@@ -171,7 +170,7 @@ describe("a list", () => {
     }
   });
 
-  it("filtered by another's id gives the same as for an unknown id", async () => {
+  it("filtered by another merchant's id gives the same result as for an unknown id", async () => {
     const named = lists.flatMap((spec) =>
       queryOf(spec)
         .filter(({ schema }) => schema.type === "string" && !("enum" in schema) && !("format" in schema))
@@ -194,8 +193,8 @@ describe("a body", () => {
   useDocument();
   const BASE = "/api/v1/merchants/merchant/";
 
-  // `formerStoreId` is a store's at another server: it is only looked up with the merchant's own key.
-  it("contains no ids of ours except a product's and an invoice's", () => {
+  // `formerStoreId` is not an id of ours: it is a store's id at another server, looked up only for the merchant's own keys.
+  it("refers to no object by our ids except a product and an invoice", () => {
     const named = SPECS.flatMap((spec) => {
       const content = Object.values(operationOf(spec).requestBody?.content ?? {});
       const members = content.flatMap(({ schema }) => membersOf(document, schema));
@@ -209,7 +208,7 @@ describe("a body", () => {
     ]);
   });
 
-  it("that names another's product or invoice is refused like one with an unknown id, and changes nothing", async () => {
+  it("that names another merchant's product or invoice is refused like one with an unknown id, and changes nothing", async () => {
     const before = await storedRows();
     const asks = [
       ["/invoices", (id: string) => ({ productId: id }), "productId", "PRODUCT_NOT_FOUND"],
@@ -232,7 +231,7 @@ describe("a body", () => {
   });
 });
 
-it("every operation with an id is covered here, or its ids belong to nobody", () => {
+it("every operation with an id in its path is tested here, unless the id belongs to no merchant", () => {
   const tested = owned.map(nameOf);
   const withIds = SPECS.filter((spec) => paramsOf(spec).length > 0).map(nameOf);
   expect(tested.length).toBeGreaterThan(40);

@@ -1,4 +1,4 @@
-// What operators are shown about the deployment, through the Worker's own entry.
+// The status that operators see, through the Worker's entry.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, test } from "vitest";
 import { HOUR_MS, isoTime, MINUTE_MS } from "../../../src/lib/time.ts";
@@ -39,7 +39,7 @@ beforeEach(async () => {
     await testDb.delete(table);
 });
 
-test("of a deployment with nothing to do", async () => {
+test("the operator status is healthy for a deployment with nothing to do", async () => {
   expect(await status()).toEqual({
     status: "OK",
     checkedAt: expect.stringMatching(/Z$/),
@@ -62,10 +62,11 @@ test("of a deployment with nothing to do", async () => {
     deliveries: { due: 0, oldestDueAt: null },
     receipts: { due: 0, oldestDueAt: null },
     mails: { due: 0, oldestDueAt: null },
+    alerts: { state: "UNPROVED", testAcceptedAt: null, provedAt: null, dismissedAt: null },
   });
 });
 
-test("shows how far networks were read, that the cron stopped, and the size of the database", async () => {
+test("the operator status shows how far networks were read, that the cron stopped, and the size of the database", async () => {
   const nowMs = Date.now();
   await watchMethod(testDb, { network: "ETH", cryptocurrency: "ETH", address: "0x1", nowMs: nowMs - HOUR_MS });
   await testDb.update(networkCursors).set({ height: 7, tipHeight: 9, tickedAtMs: nowMs });
@@ -91,7 +92,7 @@ test("shows how far networks were read, that the cron stopped, and the size of t
   expect(database.bytes).toBeGreaterThan(100_000);
 });
 
-test("shows what is due: nothing that is scheduled, done or cancelled", async () => {
+test("the operator status shows work that is due, but none that is scheduled, done or cancelled", async () => {
   const nowMs = Date.now();
   const due = (minutes: number) => nowMs - minutes * MINUTE_MS;
   const hook = (isActive: boolean) => ({
@@ -157,14 +158,14 @@ test("shows what is due: nothing that is scheduled, done or cancelled", async ()
   });
 });
 
-it("is an outage if storage does not answer", async () => {
+it("the operator status is answered with 503 if storage does not answer", async () => {
   const { headers } = await seedUser({ operatorSinceMs: Date.now() });
   let calls = 0;
   const DB = new Proxy(env.DB, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (name !== "batch") return typeof value === "function" ? value.bind(target) : value;
-      // The first call authenticates.
+      // The first call authenticates the caller.
       return (statements: D1PreparedStatement[]) =>
         calls++ === 0 ? target.batch(statements) : Promise.reject(new Error("D1_ERROR: D1 DB is overloaded."));
     },
@@ -178,12 +179,12 @@ describe("an index finds without a scan:", () => {
     ["the oldest invoice that is due", SELECT_OLDEST_INVOICE, [/invoices USING INDEX invoices_due \(expires_at_ms</]],
     ["due deliveries", SELECT_DELIVERIES, [/hook USING INDEX/, /due USING .*INDEX deliveries_due \(webhook_id=/]],
     ["due receipts", SELECT_RECEIPTS, [/due USING .*INDEX receipts_due \(merchant_id=/]],
-    ["due mails", SELECT_MAILS, [/INDEX notices_due \(due_at_ms/, /INDEX invitations_mail_due \(mail_due_at_ms/]],
+    ["due emails", SELECT_MAILS, [/INDEX notices_due \(due_at_ms/, /INDEX invitations_mail_due \(mail_due_at_ms/]],
   ])("%s", async (_, sql, steps) => {
     const params = sql.includes("?1") ? [1] : [];
     const plan = await planOf({ toSQL: () => ({ sql, params }) });
     for (const step of steps) expect(plan).toMatch(step);
-    // The first entry of an index, where a loop starts, is called a scan too.
+    // SQLite also reports a scan when a loop starts at the first entry of an index.
     const scans = plan.split("\n").filter((line) => /^SCAN (?!cursor|step|asked|\(|CONSTANT|\d)/.test(line));
     expect(scans.filter((line) => !line.includes("COVERING INDEX"))).toEqual([]);
   });

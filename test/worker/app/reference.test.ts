@@ -21,12 +21,12 @@ import { document, operationOf, text, useDocument, withBraces } from "./referenc
 
 useDocument();
 
-/** A reference's target, else the schema itself. */
+/** The target of a reference, or the schema itself. */
 function followed(schema: Schema | undefined): Schema | undefined {
   return schema?.$ref === undefined ? schema : Object(resolve(document, schema.$ref));
 }
 
-/** Refusals of any route of a kind, by hand from Interface 5 and 7, decisions 1, 3, 6, 7, 8 and 9, and security.md 1. */
+/** Refusals that all routes of a kind share, written by hand from Interface 5 and 7, decisions 1, 3, 6, 7, 8 and 9, and security.md 1. */
 const ANY = ["RATE_LIMITED", "INTERNAL_ERROR"];
 
 const GUARDED = [
@@ -48,8 +48,8 @@ const CHANGING = [
 ];
 
 /**
- * What anyone may read, except where to pay and sign-in by a provider: these wait, like all writes, while revoked access may work again after a
- * restore (reliability.md 7).
+ * Open GET routes that are refused like writes after a restore, as long as revoked access may work again (reliability.md 7): the checkout, which
+ * shows the address to pay, and sign-in.
  */
 const SHOWING_A_PLACE = ["GET /api/v1/checkout/:invoiceId"];
 const SIGNING_IN = [
@@ -58,13 +58,13 @@ const SIGNING_IN = [
   "GET /api/v1/auth/:provider/callback",
 ];
 
-/** What a browser may do with a public key, and is challenged for if the deployment has a Turnstile widget. */
+/** Operations that browsers call with a public key. If the deployment has a Turnstile widget, the browser is challenged. */
 const CHALLENGED = ["createInvoice"];
 const CHALLENGE = ["CHALLENGE_REQUIRED", "CHALLENGE_FAILED", "CHALLENGE_UNAVAILABLE"];
 
 const PROTECTED = ["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED", "OPERATION_IN_PROGRESS"];
 
-/** The refusals a route shares with its kind, without its own. */
+/** The refusals that a route shares with all routes of its kind. */
 function refusalsByKind(spec: RouteSpec): readonly string[] {
   const name = nameOf(spec);
   const ofKeys = KEY_OR_MEMBER[name];
@@ -93,7 +93,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
   ];
 }
 
-/** What the description must say about its callers. */
+/** The sentence about the route's callers that its description must contain. */
 function accessOf(spec: RouteSpec): string {
   const name = nameOf(spec);
   if (PAGES.includes(name)) return "Needs no key. The body is a form";
@@ -143,7 +143,7 @@ describe("the OpenAPI document", () => {
     expect(text).not.toContain('"schema":{}');
   });
 
-  it("defines each object of the interface once", () => {
+  it("has exactly one definition of each object of the interface", () => {
     const { schemas } = document.components;
     expect(Object.keys(schemas)).toEqual(
       expect.arrayContaining("Error Health Invoice InvoiceList Payment PaymentMethod PublicInvoice Wallet".split(" ")),
@@ -156,7 +156,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("allows further fields in errors, and in no other object of ours", () => {
+  it("allows additional fields in errors, and in none of our other objects", () => {
     const { Error: error, ...others } = document.components.schemas;
     expect(error?.additionalProperties).toEqual({});
     expect(error?.required).toEqual(["statusCode", "message", "error", "code", "requestId"]);
@@ -171,7 +171,7 @@ describe("the OpenAPI document", () => {
     expect(text.includes(String(Number.MAX_SAFE_INTEGER))).toBe(false);
   });
 
-  it("has its chapters in reading order, each described and none empty, and its routes sorted by chapter", () => {
+  it("lists its chapters in reading order, each with a description and routes, and sorts its routes by chapter", () => {
     const chapters = Object.keys(TAGS);
     expect(document.tags.map(({ name }) => name)).toEqual(chapters);
     expect(document.tags.filter(({ description }) => description === "")).toEqual([]);
@@ -206,14 +206,18 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
       const times = parameters.filter(({ schema }) => schema.format === "date-time").map(({ name }) => name);
       expect(times.sort()).toEqual(["createdFrom", "createdTo"]);
       expect(inQuery.sort()).toEqual([
+        "amountFrom",
+        "amountTo",
         "createdFrom",
         "createdTo",
+        "cryptocurrency",
         "currency",
         "cursor",
         "customerId",
         "externalId",
         "limit",
         "needsReview",
+        "network",
         "page",
         "search",
         "status",
@@ -221,7 +225,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     }
   });
 
-  it("has an Idempotency-Key header exactly when it changes something for a caller who has keys, and the challenge header if browsers are challenged", () => {
+  it("has an Idempotency-Key header if it supports one, and the challenge header if browsers are challenged", () => {
     const names = operationOf(spec)
       .parameters.filter((each) => each.in === "header")
       .map(({ name }) => name);
@@ -231,7 +235,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     ]);
   });
 
-  it("says who may call it and with which permission", () => {
+  it("describes who may call it and with which permission", () => {
     const { security, description } = operationOf(spec);
     const name = nameOf(spec);
     const both = [{ apiKey: [] }, { session: [] }];
@@ -241,7 +245,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     expect(description).toContain(accessOf(spec));
   });
 
-  it("describes each answer, with a schema for JSON", () => {
+  it("describes each response, with a schema for JSON", () => {
     const { responses } = operationOf(spec);
     for (const answer of spec.answers) {
       const documented = responses[answer.status];
@@ -263,7 +267,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
       expect(answer?.content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/Error" });
     }
     const own = new Set<string>(codes);
-    // A page shows no code: reference-pages.test.ts has its statuses.
+    // A page shows no error code; reference-pages.test.ts checks its statuses.
     if (spec.isPage) expect(own.size).toBe(0);
     const documented = Object.entries(responses).flatMap(([status, { description }]) =>
       spec.isPage || spec.answers.some((each) => String(each.status) === status) ? [] : description.split(", "),
@@ -271,11 +275,11 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     expect(documented.sort()).toEqual([...own].sort());
   });
 
-  it("lists the headers of its answers", () => {
+  it("lists the headers of its responses", () => {
     const always = [
       "x-request-id",
       ...([...OPEN, ...PAGES].includes(nameOf(spec)) ? [] : ["RateLimit", "RateLimit-Policy"]),
-      // Pages may send a secret key only where they can send a public one.
+      // A web page could send a secret key only to routes that it can call with a public key.
       ...(spec.isForPublicKeys && spec.permission !== null ? ["x-warning"] : []),
     ];
     for (const [status, { headers }] of Object.entries(operationOf(spec).responses)) {
@@ -309,7 +313,7 @@ describe("the schema of a new invoice", () => {
     });
   });
 
-  it("requires every field of the answer, with money as text", () => {
+  it("requires every field of the response, with money as text", () => {
     const create = document.paths["/api/v1/merchants/merchant/{merchantId}/invoices"]?.post;
     const [whole] = create?.responses["201"]?.content?.["application/json"]?.schema.anyOf ?? [];
     const schema = followed(whole);

@@ -5,7 +5,7 @@ import { softwareAuthenticator } from "../../support/software-authenticator.ts";
 import type { Caller, Walk } from "./walk-harness.ts";
 import { seedFinding, seedIdentity, type World } from "./walk-world.ts";
 
-/** A user signs in, sets up every factor and removes it again. */
+/** A user changes the account, sets up every factor, and removes each again. */
 export async function walkAccount(walk: Walk, world: World): Promise<void> {
   const ann = await world.person();
   await walk.call("updateMe", ann.as, { body: { name: "Ann" } });
@@ -59,14 +59,16 @@ async function walkSignIn(walk: Walk, world: World): Promise<void> {
   await walk.call("signOut", second.ask);
 }
 
-/** Operators switch networks and merchants, and each other. */
+/** Operators switch networks, suspend merchants, and appoint or remove each other. */
 export async function walkOperators(walk: Walk, world: World, merchantId: string): Promise<void> {
   const [ann, ben] = [await world.person({ operatorSinceMs: 1 }), await world.person()];
   const network = { params: { network: "ETH" } };
   for (const operationId of ["pauseNetwork", "resumeNetwork"]) await walk.call(operationId, ann.as, network);
   await walk.call("rereadNetwork", ann.as, { ...network, body: { fromHeight: 10, toHeight: 20 } });
   await walk.call("endReread", ann.as, network);
+  await walk.call("tryNetworkSources", ann.as, network);
   await walk.call("sendTestAlert", ann.as);
+  await walk.call("recordAlertProof", ann.as, { body: { outcome: "ARRIVED" } });
   for (const operationId of ["suspendMerchant", "resumeMerchant"])
     await walk.call(operationId, ann.as, { params: { merchantId } });
   await walk.call("reviewRestoreFinding", ann.as, { params: { findingId: await seedFinding(merchantId) } });

@@ -1,4 +1,4 @@
-// What the walk through all operations needs before it starts: users with sessions, a key, and rows that no operation creates.
+// Sets up the walk through all operations: users with sessions, a key, and rows that no operation creates.
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { MerchantId } from "../../../src/lib/ids.ts";
@@ -18,10 +18,10 @@ export interface Person extends TestUser {
 }
 
 export interface World {
-  /** Without credentials. */
+  /** A caller without credentials. */
   readonly anybody: Caller;
   keyOf(merchantId: string): Promise<Caller>;
-  /** A user with a session that has just stepped up by an emailed code. */
+  /** A user with a session that has just stepped up with an emailed code. */
   person(changes?: Parameters<typeof seedUser>[0]): Promise<Person>;
   /** A browser without a session. */
   browser(): Browser;
@@ -29,9 +29,18 @@ export interface World {
   sessionOf(user: TestUser): Promise<string>;
 }
 
-/** A deployment with an ETH source that answers nothing, GitHub, and a control port that reports success. */
+/** A deployment with an ETH source that does not answer, sign-in with GitHub, and a control port that reports success. */
 export async function openWorld(): Promise<World> {
-  const watcher = { wake: async () => {}, lookUp: async () => "FOUND" };
+  const trial = {
+    kind: "evm-rpc",
+    outcome: "OK",
+    height: 104,
+    blockAtMs: Date.now(),
+    latencyMs: 9,
+    lacksBalances: false,
+  };
+  const trySources = async () => ({ kind: "TRIED", sources: [trial] });
+  const watcher = { wake: async () => {}, lookUp: async () => "FOUND", trySources };
   const through = deploymentWith({
     CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }),
     DEV_CONTROL,
@@ -77,7 +86,7 @@ export async function seedFinding(merchantId: string): Promise<string> {
   return id;
 }
 
-/** The newest token of a link to `page` in an email to the address. */
+/** The token of the newest link to `page` in the emails to the address. */
 export async function linkToken(email: string, page: string): Promise<string> {
   const mails = await env.DEV_MAILBOX.getByName("mailbox").list(email);
   const [, token] = mails.map(({ text }) => new RegExp(`${page}#token=([\\w-]+)`).exec(text)).find(Boolean) ?? [];

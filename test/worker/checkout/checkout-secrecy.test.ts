@@ -1,5 +1,5 @@
-// What a payer is never shown (security.md 4): an address that was altered, customer data, what a name would do to a page, and the shop's
-// address before payment.
+// Data that a payer must never see (security.md 4): an altered address, customer data, a name that could break the page, and the shop's redirectUrl
+// before payment.
 import { env } from "cloudflare:workers";
 import { base64urlnopad } from "@scure/base";
 import { and, eq } from "drizzle-orm";
@@ -37,7 +37,7 @@ describe("an address that was altered in the database is shown nowhere", () => {
     for (const [name, { text }] of Object.entries(await everyAnswer(order)))
       for (const address of addresses) {
         const part = address.slice(2, 38).toLowerCase();
-        // In groups too, and inside wallet calls.
+        // The text is also searched without spaces and tags, because addresses are shown in groups and inside wallet calls.
         const flat = text.toLowerCase().replaceAll(/<[^>]*>|\s/g, "");
         expect([name, text.toLowerCase().includes(part), flat.includes(part)]).toEqual([name, false, false]);
       }
@@ -78,7 +78,7 @@ describe("an address that was altered in the database is shown nowhere", () => {
     await expectHidden(order, evil);
   });
 
-  it("but an invoice keeps its address if the wallet is changed afterwards", async () => {
+  it("after its wallet was changed, and an invoice that was activated before the change keeps its own address", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await testDb.update(wallets).set({ address: evil, xpub: null }).where(eq(wallets.merchantId, order.merchantId));
     await expectHidden(order, evil);
@@ -87,7 +87,7 @@ describe("an address that was altered in the database is shown nowhere", () => {
 });
 
 describe("the customer's data", () => {
-  it("is in no answer", async () => {
+  it("is in no response to a payer", async () => {
     const canaries = {
       customerEmail: "canary.email@customer.example",
       customerName: "Canary Payer",
@@ -140,12 +140,12 @@ describe("a hostile name", () => {
       }
     }
     expect(whole?.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
-    // The JSON has the merchant's text unchanged: the page that shows it must strip and escape.
+    // The JSON has the merchant's text unchanged: a page that shows the text must strip and escape it.
     expect(json?.json).toMatchObject({ name: hostile, description: hostile, merchant: { name: hostile } });
     expect(json?.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  it("of control characters only still leaves a title and a name on the page", async () => {
+  it("made only of control characters does not leave the page without a title, and the page shows the invoice's id", async () => {
     const order = await freshOrder({ name: control.replace("[31m", ""), paymentMethods: [USDT] });
     await putMerchant(order, { name: "\u202e" });
     const { text } = await page(order);
@@ -153,7 +153,7 @@ describe("a hostile name", () => {
     expect(text).toContain(order.id);
   });
 
-  it("in a form or a query is not repeated on the page it leads to", async () => {
+  it("sent in a form or a query is not shown on the page that follows", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const answers = [
       await sendForm(order, "/methods", { method: markup }),
@@ -181,7 +181,7 @@ describe("the redirectUrl", () => {
     expect(answers.json?.json?.redirectUrl).toEqual(isPaid ? expect.stringContaining(redirectUrl) : null);
   });
 
-  it("is signed with a key that is published", async () => {
+  it("is signed with a published key", async () => {
     const order = await freshOrder({ redirectUrl });
     await putInStatus(order, "PAID");
     const { json } = await api(order);
@@ -209,7 +209,7 @@ describe("the redirectUrl", () => {
 });
 
 describe("the JSON of a checkout", () => {
-  it("is the public part of the invoice, with the methods that can be picked, for any origin", async () => {
+  it("contains the public part of the invoice and the methods that can be picked, and any origin may read it", async () => {
     const order = await freshOrder({ paymentMethods: [USDT], description: "Two coffees" });
     await order.shop.patch("/settings", { brand: { name: "Coffee House", color: "#aa3300" } });
     const answer = await api(order, "", { headers: { origin: "https://shop.example" } });
@@ -217,7 +217,7 @@ describe("the JSON of a checkout", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain("retry-after");
     const { body } = await order.shop.get(`/invoices/${order.id}`);
-    const { amountConfirmed, isLate, needsReview, origin, resolution, warnings, ...shown } = body;
+    const { amountConfirmed, isLate, lateGraceUntil, needsReview, origin, resolution, warnings, ...shown } = body;
     expect(answer.json).toStrictEqual({
       ...shown,
       undecided: [],
@@ -237,6 +237,7 @@ describe("the JSON of a checkout", () => {
           confirmationMinutes: 1,
           usualFee: "VARIES",
           isAddressShared: true,
+          isWatched: false,
           validUntil: shown.expiresAt,
         },
         expect.objectContaining({
@@ -252,6 +253,7 @@ describe("the JSON of a checkout", () => {
           confirmationMinutes: 10,
           usualFee: "VARIES",
           isAddressShared: null,
+          isWatched: false,
           validUntil: null,
         }),
       ],
@@ -260,7 +262,7 @@ describe("the JSON of a checkout", () => {
     });
   });
 
-  it("has the merchant's own name without a brand, and its logo as an absolute URL", async () => {
+  it("has the merchant's own name if no brand is set, and its logo as an absolute URL", async () => {
     const order = await freshOrder();
     expect((await api(order)).json?.merchant).toEqual({ name: "Shop", color: null, logo: null, supportUrl: null });
     const logo = "a".repeat(64);
@@ -270,8 +272,25 @@ describe("the JSON of a checkout", () => {
       .where(eq(merchants.id, order.merchantId));
     const { merchant } = (await api(order)).json as { merchant: { logo: string } };
     expect(merchant.logo).toBe(`${env.PUBLIC_URL}/images/${order.merchantId}/${logo}`);
-    // It is relative on pages, because they may be open under another host name of ours.
+    // The URL is relative on pages, because they may be open under another host name of ours.
     expect((await page(order)).text).toContain(`"/images/${order.merchantId}/${logo}"`);
+  });
+
+  it("says which networks are watched, and the page warns if the method's network is not watched", async () => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    const source = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] });
+    for (const [CHAIN_SOURCES, isWatched] of [
+      ["{}", false],
+      [source, true],
+    ] as const) {
+      const { json } = await api(order, "", {}, { CHAIN_SOURCES });
+      const methods = json?.paymentMethods as { network: string; isWatched: boolean }[];
+      expect(methods.map((method) => method.isWatched)).toEqual(
+        methods.map(({ network }) => isWatched && network === "ETH"),
+      );
+      const { text } = await page(order, "", {}, { CHAIN_SOURCES });
+      expect(text.includes("does not watch")).toBe(!isWatched);
+    }
   });
 
   it("has the time until which an amount is valid, which is earlier than the expiry when the rate lock is shorter", async () => {
@@ -280,7 +299,7 @@ describe("the JSON of a checkout", () => {
     await api(order, "/payment-methods", { method: "POST", body: USDT });
     const { json } = await api(order);
     const methods = json?.paymentMethods as { quotedAt: string | null; validUntil: string | null }[];
-    // Countdowns start from this time.
+    // A page's countdowns start from `now`.
     expect(Math.abs(Date.parse(String(json?.now)) - Date.now())).toBeLessThan(60_000);
     const [quoted] = methods.filter(({ quotedAt }) => quotedAt !== null);
     expect(Date.parse(quoted?.validUntil ?? "") - Date.parse(quoted?.quotedAt ?? "")).toBe(60_000);
@@ -311,7 +330,7 @@ describe("a claim on the page", () => {
     leadsTo(await sendForm(order, "/claims", { network: "ETH", ...fields }, { changes }));
   const hash = () => `0x${randomHex(32)}`;
 
-  it("leads back to the page, which says how the transaction relates to the invoice", async () => {
+  it("leads back to the page, which shows how the transaction relates to the invoice", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const said = async (fields: Readonly<Record<string, string>>, changes: Partial<Env>) => {
       const to = await claim(order, fields, changes);
@@ -335,7 +354,7 @@ describe("a claim on the page", () => {
       expect((await page(order, `?note=claim-${note}`)).status).toBe(200);
   });
 
-  it("is shown only on the page of its own invoice; anything else that the URL names shows nothing", async () => {
+  it("is shown only on the page of its own invoice; any other claim or note named in the URL is ignored", async () => {
     const [order, other] = [await freshOrder({ paymentMethods: [USDT] }), await freshOrder({ paymentMethods: [USDT] })];
     const unknown = look(() => "NOT_FOUND");
     const query = (await claim(order, { txHash: hash() }, unknown)).slice(`/pay/${order.id}`.length);
@@ -344,7 +363,7 @@ describe("a claim on the page", () => {
       expect((await page(other, wrong)).text).not.toMatch(/data-part="claim"|class="note/);
   });
 
-  it("is invalid without a hash of the network, or for a network the invoice does not offer", async () => {
+  it("is invalid if the hash is not valid on the network, or if the invoice does not offer the network", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const bad = [
       {},
@@ -363,7 +382,7 @@ describe("a claim on the page", () => {
       ).toBe(`/pay/${order.id}?note=claim-invalid`);
   });
 
-  it("is refused after six in an hour", async () => {
+  it("is refused after six claims in an hour", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     const unknown = look(() => "NOT_FOUND");
     const ways: string[] = [];

@@ -1,12 +1,11 @@
-// Live updates for a merchant's own users, with real sockets to the real Worker: what they are sent, what they miss, and when they are
-// disconnected.
+// Live updates for a merchant's own users, with real sockets to the real Worker: what is sent, what is missed, and when sockets are closed.
 import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { TeamSockets } from "../../../src/checkout/live/serve-team.ts";
 import { CHECK_MS, UNCHECKED_MS } from "../../../src/checkout/live/team-socket.ts";
-import type { MerchantId } from "../../../src/lib/ids.ts";
+import { type MerchantId, makeId, ulidTime } from "../../../src/lib/ids.ts";
 import { LIMITS } from "../../../src/lib/limits.ts";
 import { commit } from "../../../src/platform/db/batch.ts";
 import { openDb, openWakingDb, tellRooms } from "../../../src/platform/db/client.ts";
@@ -26,8 +25,8 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.close();
 });
 
-const pathOf = ({ merchantId }: { readonly merchantId: string }, after?: string) =>
-  `/api/v1/merchants/merchant/${merchantId}/live${after === undefined ? "" : `?after=${after}`}`;
+const pathOf = ({ merchantId }: { readonly merchantId: string }, query = "") =>
+  `/api/v1/merchants/merchant/${merchantId}/live${query}`;
 const upgrade = (headers: Readonly<Record<string, string>> = {}): Ask => ({
   headers: { upgrade: "websocket", ...headers },
 });
@@ -39,8 +38,8 @@ async function memberOf({ merchantId }: TestMerchant, role: "OWNER" | "VIEWER" =
   return { ...user, memberId: await seedMember(merchantId, user.userId, role) };
 }
 
-async function open(shop: TestMerchant, headers: TestUser["headers"], after?: string) {
-  const response = await exports.default.fetch(requestOf(pathOf(shop, after), upgrade(headers)));
+async function open(shop: TestMerchant, headers: TestUser["headers"], query?: string) {
+  const response = await exports.default.fetch(requestOf(pathOf(shop, query), upgrade(headers)));
   const socket = response.webSocket;
   if (socket === null) throw new Error(`no socket but ${response.status} ${await response.text()}`);
   sockets.push(socket);
@@ -60,7 +59,7 @@ const hears = (live: Live, count: number) =>
     return live.heard;
   }, SOON);
 
-/** Open, and told to read everything, the first message of a new connection. */
+/** Connects, and removes the first message of every new connection, which says to read everything again. */
 async function opened(shop: TestMerchant, headers: TestUser["headers"]): Promise<Live> {
   const live = await open(shop, headers);
   await hears(live, 1);
@@ -93,7 +92,7 @@ async function record(
   return event.id;
 }
 
-/** The last committed event. */
+/** The id of the merchant's last committed event. */
 const newestEvent = async (merchantId: MerchantId) => {
   const all = await testDb
     .select({ id: events.id })
@@ -103,7 +102,7 @@ const newestEvent = async (merchantId: MerchantId) => {
   return all.at(-1)?.id;
 };
 
-/** Makes the room believe that this much time has passed since it checked its sockets, and runs its alarm. */
+/** Changes the sockets as if the room had last checked them `ms` ago, and runs the room's alarm. */
 async function checkAfter(shop: TestMerchant, ms: number): Promise<void> {
   await runInDurableObject(roomOf(shop), (_, state) => {
     for (const socket of state.getWebSockets("team")) {
@@ -115,7 +114,7 @@ async function checkAfter(shop: TestMerchant, ms: number): Promise<void> {
 }
 
 describe("a connected member is notified", () => {
-  it("of a change of an invoice at once, and nobody of another merchant", async () => {
+  it("of a change to an invoice at once, and members of other merchants are not", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const invoiceId = await invoiceOf(shop);
     const [one, two] = await Promise.all([memberOf(shop), memberOf(other)]);
@@ -141,7 +140,7 @@ describe("a connected member is notified", () => {
     expect((nextMs ?? 0) - Date.now()).toBeLessThanOrEqual(30_000);
   });
 
-  it("of an unmatched payment, a disabled endpoint and a newly failing one at once, of a wallet soon", async () => {
+  it("of an unmatched payment, a disabled endpoint or a newly failing one at once, and of a changed wallet soon", async () => {
     const shop = await freshMerchant();
     const live = await opened(shop, (await memberOf(shop)).headers);
     const unmatched = await record(shop, "payment.unmatched", { payment: { id: "pay_1" } });
@@ -160,7 +159,7 @@ describe("a connected member is notified", () => {
     ]);
   });
 
-  it("once of an invoice that changed several times, and on each of several sockets", async () => {
+  it("once of several changes to an invoice, on each open socket", async () => {
     const shop = await freshMerchant();
     const { headers } = await memberOf(shop);
     const lives = [await opened(shop, headers), await opened(shop, headers)];
@@ -180,12 +179,12 @@ describe("a reader who was disconnected", () => {
     const ids = [await invoiceOf(shop), await invoiceOf(shop)];
     const after = await newestEvent(shop.merchantId);
     for (const id of ids) await cancel(shop, id);
-    const live = await open(shop, headers, after);
+    const live = await open(shop, headers, `?after=${after}`);
     await hears(live, 2);
     expect(live.heard.map(({ invoiceId, status }) => [invoiceId, status])).toEqual(ids.map((id) => [id, "CANCELLED"]));
   });
 
-  it("rereads what it shows if the event is unknown, another merchant's or too old", async () => {
+  it("is sent a request to reread everything if the last event is unknown, another merchant's or too old", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const { headers } = await memberOf(shop);
     await invoiceOf(other);
@@ -203,10 +202,58 @@ describe("a reader who was disconnected", () => {
       .run();
     const eventId = await newestEvent(merchantId);
     for (const after of ["evt_unknown", "'", String(await newestEvent(other.merchantId)), first]) {
-      const live = await open(shop, headers, encodeURIComponent(after));
+      const live = await open(shop, headers, `?after=${encodeURIComponent(after)}`);
       await hears(live, 1);
       expect(live.heard).toEqual([{ type: "reread", eventId }]);
     }
+  });
+});
+
+describe("a page that has just read everything", () => {
+  it("is sent what changed after its read or in the minute before its read, and nothing older", async () => {
+    const shop = await freshMerchant();
+    const { headers } = await memberOf(shop);
+    const atMs = Date.now();
+    const wallet = async (agoMs: number) => {
+      const id = makeId("evt", ulidTime(atMs - agoMs) + "0".repeat(16));
+      const data = JSON.stringify({ walletId: `wal_${agoMs}` });
+      await testDb
+        .insert(events)
+        .values({ id, merchantId: shop.merchantId, type: "wallet.updated", data, createdAtMs: atMs - agoMs });
+    };
+    for (const agoMs of [600_000, 71_000, 69_000, 1_000]) await wallet(agoMs);
+    const live = await open(shop, headers, "?readWithinMs=10000");
+    await hears(live, 2);
+    await record(shop, "payment.unmatched", { payment: { id: "pay_1" } });
+    await hears(live, 3);
+    const about = live.heard.map(({ type, walletId, paymentId }) => [type, walletId ?? paymentId]);
+    expect(about).toEqual([
+      ["wallet", "wal_69000"],
+      ["wallet", "wal_1000"],
+      ["unmatched", "pay_1"],
+    ]);
+  });
+
+  it("is sent nothing on connecting if nothing has changed or no event exists, and then every later event", async () => {
+    for (const hasEvent of [true, false]) {
+      const shop = await freshMerchant();
+      const { headers } = await memberOf(shop);
+      const row = { type: "ping", data: "{}", merchantId: shop.merchantId };
+      if (hasEvent) await testDb.insert(events).values({ ...row, id: makeId("evt", "0".repeat(26)), createdAtMs: 1 });
+      const live = await open(shop, headers, "?readWithinMs=0");
+      await runDurableObjectAlarm(roomOf(shop));
+      await evictDurableObject(roomOf(shop));
+      const eventId = await record(shop, "payment.unmatched", { payment: { id: "pay_1" } });
+      await hears(live, 1);
+      expect(live.heard).toEqual([{ type: "unmatched", eventId, paymentId: "pay_1" }]);
+    }
+  });
+
+  it("cannot connect with an age that is not a whole number of milliseconds up to ten minutes", async () => {
+    const shop = await freshMerchant();
+    const { headers } = await memberOf(shop);
+    for (const age of ["-1", "1.5", "600001", "x"])
+      await expectRefusal(await send(pathOf(shop, `?readWithinMs=${age}`), upgrade(headers)), 400, "VALIDATION_FAILED");
   });
 });
 
@@ -236,12 +283,12 @@ describe("a connection is ended", () => {
           .set({ tokenHash: crypto.randomUUID() })
           .where(eq(sessions.userId, userId as never)),
     ],
-    ["the seat is gone", (userId: string) => testDb.delete(members).where(eq(members.userId, userId as never))],
+    ["its member is gone", (userId: string) => testDb.delete(members).where(eq(members.userId, userId as never))],
     [
       "the team requires a factor that the member lacks",
       (_: string, id: MerchantId) => seedPolicy(id, { enforceTfa: true }),
     ],
-  ])("after two minutes when %s, and others stay open", async (name, change) => {
+  ])("after two minutes when %s, and unaffected connections stay open", async (name, change) => {
     const shop = await freshMerchant();
     const [ended, kept] = [await memberOf(shop), await memberOf(shop)];
     const lives = [await opened(shop, ended.headers), await opened(shop, kept.headers)] as const;
@@ -265,7 +312,7 @@ describe("a connection is ended", () => {
     expect(ours.closed).toEqual([]);
   });
 
-  it("after ten minutes in which its session could not be checked", async () => {
+  it("after ten minutes during which its session could not be checked", async () => {
     const shop = await freshMerchant();
     const live = await opened(shop, (await memberOf(shop)).headers);
     const lost = async () => {
@@ -290,7 +337,7 @@ describe("a connection is ended", () => {
     await vi.waitFor(() => expect(live.closed).toEqual([1008]), SOON);
   });
 
-  it("and the room sets no more alarms once nobody is connected", async () => {
+  it("by the browser, and the room sets no more alarms once it is empty", async () => {
     const shop = await freshMerchant();
     const live = await opened(shop, (await memberOf(shop)).headers);
     live.socket.close(1000);
@@ -302,13 +349,13 @@ describe("a connection is ended", () => {
   });
 });
 
-describe("nobody else can connect", () => {
-  it("without a WebSocket upgrade, or from another origin or none, and no object is created for them", async () => {
+describe("nobody can connect", () => {
+  it("without a WebSocket upgrade, from another origin or none, or as a stranger, and a refused request creates no object", async () => {
     const shop = await freshMerchant();
     const { headers } = await memberOf(shop);
     const { cookie = "" } = headers;
     expectRefusal(await send(pathOf(shop), { headers }), 400, "VALIDATION_FAILED");
-    expectRefusal(await send(pathOf(shop, "x".repeat(41)), upgrade(headers)), 400, "VALIDATION_FAILED");
+    expectRefusal(await send(pathOf(shop, `?after=${"x".repeat(41)}`), upgrade(headers)), 400, "VALIDATION_FAILED");
     for (const origin of [undefined, "https://evil.example", "null", "http://localhost:8787.evil.example"]) {
       const from = origin === undefined ? {} : { origin };
       expectRefusal(await send(pathOf(shop), upgrade({ cookie, ...from })), 403, "ORIGIN_NOT_ALLOWED");
@@ -325,7 +372,7 @@ describe("nobody else can connect", () => {
     expect(await made()).toContain(room);
   });
 
-  it("past the limit of a member, or of the merchant; checkout pages are counted separately", async () => {
+  it("once the member's or the merchant's limit is reached; checkout pages are counted separately", async () => {
     const shop = await freshMerchant();
     const [one, other] = [await memberOf(shop), await memberOf(shop)];
     for (let n = 0; n < LIMITS.liveConnectionsPerMember; n++) await open(shop, one.headers);

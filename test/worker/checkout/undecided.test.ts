@@ -1,5 +1,5 @@
-// What a page shows of a transfer that nobody named and that is credited to nobody (security.md 4, "What a page shows of a transfer"): only what can be no
-// other order's. Neighbours may be of any merchant, in any coin, made before or after.
+// A page shows an uncredited transfer that no payer named only if it cannot be meant for another order (security.md 4, "What a page shows of a
+// transfer"). The other orders may be of any merchant, in any coin, created before or after.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { Transfer } from "../../../src/chains/sources/transfer.ts";
@@ -34,7 +34,7 @@ async function arrive(transfer: Transfer): Promise<void> {
   expect(rows.map(({ status }) => status)).toContain("UNMATCHED");
 }
 
-/** A coin other than the one that is asked for, a little after now, and too little for any order in it. */
+/** A USDC transfer in a block dated 50 ms from now, too small for any order in USDC. */
 const wrongCoin = (address: string, changes: Partial<Transfer> = {}) =>
   transferTo(address, 3_000_000n, { cryptocurrency: "USDC", block: blockAt(100, Date.now() + 50), ...changes });
 
@@ -50,8 +50,8 @@ const setWindow = async (id: string, fromMs: number, untilMs: number) => {
     .where(eq(invoices.id, id as `inv_${string}`));
 };
 
-describe("a transfer in another coin, while one order alone has the address", () => {
-  it("is shown on its page, and in the API, until the shop has decided", async () => {
+describe("a transfer in another coin, while only one order has the address", () => {
+  it("is shown on the order's page, and in the API, until the shop has decided", async () => {
     const { merchant, address } = await stand();
     const { id } = await order(merchant);
     expect(await shownTo(id)).toMatchObject({ listed: [] });
@@ -61,7 +61,7 @@ describe("a transfer in another coin, while one order alone has the address", ()
     expect(listed).toMatchObject([{ network: "ETH", cryptocurrency: "USDC", amount: "3", txHash: transfer.txHash }]);
     expect(text).toContain(transfer.txHash);
     expect(text.replaceAll(/<[^>]*>/g, "")).toContain(
-      "This transaction brought 3 USDC. Shop has to decide what it is for.",
+      "This transaction brought 3 USDC. Shop has to decide what it is for. If you sent it, do not send again.",
     );
     const [payment] = (await merchant.get(`/payments?txHash=${transfer.txHash}`)).body.data;
     const body = { action: "ASSIGN", invoiceId: id, reason: "The only order" };
@@ -70,7 +70,7 @@ describe("a transfer in another coin, while one order alone has the address", ()
     expect([after.hashes, after.text.includes(transfer.txHash)]).toEqual([[], true]);
   });
 
-  it("is no longer shown once it has been set aside, nor if it arrived before the order or after its time", async () => {
+  it("is not shown once it was ignored, or if it arrived before the order or after its end", async () => {
     const { merchant, address } = await stand();
     const early = wrongCoin(address, { block: blockAt(99, Date.now() - HOUR_MS) });
     await arrive(early);
@@ -92,13 +92,13 @@ describe("a transfer in another coin, while one order alone has the address", ()
   });
 });
 
-describe("hostile neighbours", () => {
+describe("when other orders use the same address,", () => {
   it.each([
     ["of the same merchant, in the same coin", "USDT", true],
-    ["of the same merchant, in the coin that came", "USDC", true],
+    ["of the same merchant, in the transfer's coin", "USDC", true],
     ["of another merchant that registered the address", "USDT", false],
-    ["of another merchant, in the coin that came", "USDC", false],
-  ] as const)("an order %s hides it from both pages", async (_, coin, isSame) => {
+    ["of another merchant, in the transfer's coin", "USDC", false],
+  ] as const)("an order %s hides the transfer from the pages of both orders", async (_, coin, isSame) => {
     const { merchant, address } = await stand();
     const { id } = await order(merchant);
     const rival = isSame ? merchant : (await stand(address)).merchant;
@@ -111,7 +111,7 @@ describe("hostile neighbours", () => {
     }
   });
 
-  it("an order that was made right after it arrived hides it, and never shows it", async () => {
+  it("an order created right after the transfer arrived hides the transfer, and never shows it", async () => {
     const { merchant, address } = await stand();
     const { id } = await order(merchant);
     const transfer = wrongCoin(address);
@@ -121,7 +121,7 @@ describe("hostile neighbours", () => {
     expect([(await shownTo(id)).hashes, (await shownTo(hostile.id)).hashes]).toEqual([[], []]);
   });
 
-  it("an order from another time hides nothing", async () => {
+  it("an order that ended before the transfer does not hide it", async () => {
     const { merchant, address } = await stand();
     const old = await order(merchant, "USDC");
     await setWindow(old.id, Date.now() - 3 * HOUR_MS, Date.now() - HOUR_MS);
@@ -131,7 +131,7 @@ describe("hostile neighbours", () => {
     expect([(await shownTo(id)).hashes, (await shownTo(old.id)).hashes]).toEqual([[transfer.txHash], []]);
   });
 
-  it("nothing is shown unasked at an address that was given more than 200 times", async () => {
+  it("no transfer is shown without a claim if the address was given out more than 200 times", async () => {
     const { merchant, address } = await stand();
     const { id } = await order(merchant);
     const transfer = wrongCoin(address);

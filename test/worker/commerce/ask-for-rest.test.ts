@@ -1,9 +1,13 @@
-// After its end an invoice with too little money: the shop asks for the rest, and the rest that the page then asks for pays it.
+// An invoice that ended with too little money: the shop asks for the rest, and paying the amount that the page then shows pays the invoice.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../../src/lib/time.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { en } from "../../../src/platform/texts/en.ts";
+import { timeText } from "../../../src/platform/texts/format.ts";
+import { fill } from "../../../src/platform/texts/texts.ts";
 import { send } from "../../support/access.ts";
+import { shownText } from "../../support/checkout-html.ts";
 import { BTC, btcKey, ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
 import { ageQuotes } from "../../support/quotes.ts";
 import { testDb } from "../../support/worker-merchant.ts";
@@ -11,7 +15,7 @@ import { testDb } from "../../support/worker-merchant.ts";
 type Shop = Awaited<ReturnType<typeof marketShop>>;
 const unitsOf = (amount: string, decimals: bigint) => BigInt(Math.round(Number(amount) * 1e8)) * (decimals / 10n ** 8n);
 
-/** Its time ends a moment ago. */
+/** Changes the invoice so that it ended a moment ago. */
 async function end(id: `inv_${string}`): Promise<void> {
   await ageQuotes(testDb, id, 5 * MINUTE_MS);
   const expiresAtMs = Date.now() - 1;
@@ -25,8 +29,8 @@ const shownTo = async (id: string) => (await send(`/pay/${id}/state`)).text;
 describe.each([
   ["its own address", BTC, btcKey, 10n ** 8n],
   ["a shared address", ETH, ethAddress, 10n ** 18n],
-] as const)("a half paid invoice at %s", (_, pair, wallet, decimals) => {
-  it("is asked for the rest after its end, with its own amount, which pays it", async () => {
+] as const)("a half-paid invoice at %s", (_, pair, wallet, decimals) => {
+  it("can be completed after it ends, by paying the new amount that the shop asks for", async () => {
     const shop = await marketShop(pair, wallet());
     const { id, address } = await shop.invoice(100);
     await shop.look([shop.transfer(address, decimals / 40n)]);
@@ -49,13 +53,15 @@ describe.each([
     expect(page).toContain(`data-copy="${address}"`);
     expect(page).toContain(`data-copy="${method.amountDue}"`);
     expect(page).toContain('data-part="codes"');
+    const until = timeText("en", Date.parse(again.monitorUntil));
+    expect(shownText(page)).toContain(fill(en.underpaidAccept, { time: until }));
     await shop.look([shop.transfer(address, unitsOf(method.amountDue, decimals))]);
     expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100, needsReview: false });
   });
 });
 
-describe("late money that is too little", () => {
-  it("counts once the shop has asked for the rest", async () => {
+describe("a payment that is too small", () => {
+  it("counts even if it was late, once the shop has asked for the rest", async () => {
     const shop = await marketShop(BTC, btcKey());
     const { id, address } = await shop.invoice(100);
     await end(id);
@@ -78,7 +84,7 @@ describe("late money that is too little", () => {
     expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
   });
 
-  it("goes back once nothing is watched", async () => {
+  it("is recommended for return once the invoice is no longer watched", async () => {
     const shop = await marketShop(BTC, btcKey());
     const { id, address } = await shop.invoice(100);
     await shop.look([shop.transfer(address, 2_500_000n)]);
@@ -95,8 +101,8 @@ describe("late money that is too little", () => {
   });
 });
 
-describe("money that was sent back", () => {
-  /** The shop gets 60 of 100, in time or late, and asks for the rest; then it sends the 60 back instead. */
+describe("an invoice whose partial payment was sent back", () => {
+  /** The shop gets 60 of 100, on time or late, asks for the rest, and then sends the 60 back instead. */
   async function sentBack(when: "in time" | "late") {
     const shop = await marketShop(BTC, btcKey());
     const { id, address } = await shop.invoice(100);
@@ -116,23 +122,26 @@ describe("money that was sent back", () => {
     return { shop, id, address };
   }
 
-  it.each(["in time", "late"] as const)("is not waited for, nor added to what comes later: %s", async (when) => {
-    const { shop, id, address } = await sentBack(when);
-    const read = (await shop.send(`/invoices/${id}`)).json;
-    expect([read.status, read.needsReview, read.recommendation]).toEqual(["UNDERPAID", false, undefined]);
-    expect(await shownTo(id)).not.toContain(`data-copy="${address}"`);
-    expect((await resolve(shop, id, "ASK_FOR_REST")).json.code).toBe("INVOICE_NOT_RESOLVABLE");
-    await shop.look([shop.transfer(address, 2_000_000n)]);
-    expect(await shop.invoiceState(id)).toMatchObject({ status: "UNDERPAID", received: 60, needsReview: true });
-    expect((await shop.send(`/invoices/${id}`)).json.isLate).toBe(true);
-    expect((await resolve(shop, id, "DISMISS")).status).toBe(200);
-    expect((await resolve(shop, id, "ASK_FOR_REST")).json.code).toBe("INVOICE_NOT_RESOLVABLE");
-    expect(await shop.invoiceState(id)).toMatchObject({ status: "UNDERPAID", received: 60, needsReview: false });
-  });
+  it.each(["in time", "late"] as const)(
+    "no longer asks for the rest, and does not count later payments (first payment %s)",
+    async (when) => {
+      const { shop, id, address } = await sentBack(when);
+      const read = (await shop.send(`/invoices/${id}`)).json;
+      expect([read.status, read.needsReview, read.recommendation]).toEqual(["UNDERPAID", false, undefined]);
+      expect(await shownTo(id)).not.toContain(`data-copy="${address}"`);
+      expect((await resolve(shop, id, "ASK_FOR_REST")).json.code).toBe("INVOICE_NOT_RESOLVABLE");
+      await shop.look([shop.transfer(address, 2_000_000n)]);
+      expect(await shop.invoiceState(id)).toMatchObject({ status: "UNDERPAID", received: 60, needsReview: true });
+      expect((await shop.send(`/invoices/${id}`)).json.isLate).toBe(true);
+      expect((await resolve(shop, id, "DISMISS")).status).toBe(200);
+      expect((await resolve(shop, id, "ASK_FOR_REST")).json.code).toBe("INVOICE_NOT_RESOLVABLE");
+      expect(await shop.invoiceState(id)).toMatchObject({ status: "UNDERPAID", received: 60, needsReview: false });
+    },
+  );
 });
 
-describe("an advice", () => {
-  it("is in answers about one invoice, for the merchant alone", async () => {
+describe("a recommendation", () => {
+  it("is returned only with a single invoice, and only to the merchant", async () => {
     const shop = await marketShop(BTC, btcKey());
     const { id, address } = await shop.invoice(100);
     expect((await shop.send(`/invoices/${id}`)).json.recommendation).toBeUndefined();
@@ -148,7 +157,7 @@ describe("an advice", () => {
     expect([json.status, json.recommendation]).toEqual(["OVERPAID", undefined]);
   });
 
-  it("about a payment at a shared address names the one order that fits; what is sent back is recorded", async () => {
+  it("for a payment at a shared address names the only order that fits, or advises a return, which is recorded", async () => {
     const shop = await marketShop(ETH, ethAddress());
     const { id, address } = await shop.invoice(100);
     const other = await shop.invoice(1_000);

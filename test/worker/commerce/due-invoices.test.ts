@@ -1,5 +1,5 @@
-// The sweep reads exactly the invoices that the clock changes: the SQL select and the rule in `settle` agree on every invoice, so waiting
-// ones never take another's turn. And what waits for a chain is released by nothing else.
+// The sweep reads exactly the invoices that time alone changes: the SQL query and the rule in `settle` must agree on every invoice, so that waiting
+// invoices never take the turn of others. An invoice that waits for its network may be released only by that network's cursor.
 import { eq, isNull } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NETWORKS } from "../../../src/chains/registry/networks.ts";
@@ -23,7 +23,7 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
-/** `passed`, `moved` and the watcher's last tick, each before and after the clock advances; an idle cursor counts as none. */
+/** The `passed`, `moved` and `ticked` times of each network's cursor, before and after the clock advances. A resting cursor is treated as missing. */
 const CURSORS = {
   ETH: { resting: false, passed: [0, 2 * HOUR], moved: [0, 2 * HOUR], ticked: [0, null] },
   POL: { resting: false, passed: [0, 0], moved: [0, 0], ticked: [0, 7 * HOUR] },
@@ -78,8 +78,8 @@ const dueInTurnAt = async (nowMs: number) => {
   return rows.flatMap(({ ids }): InvoiceId[] => JSON.parse(ids));
 };
 
-describe("an invoice is due", () => {
-  it("exactly when the clock changes it, for 150 invoices with any cursors and payments", async () => {
+describe("the query for due invoices", () => {
+  it("finds an invoice if and only if time alone changes its state, for 150 invoices with any cursors and payments", async () => {
     const random = randomFrom(7);
     const draw = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
     await putCursors(0);
@@ -91,6 +91,8 @@ describe("an invoice is due", () => {
       const cryptocurrency = TOKEN[network];
       const id = await watchMethod(testDb, { network, cryptocurrency, address, nowMs: START, expiresAtMs });
       if (random() < 0.3) await testDb.update(invoices).set({ latePaymentPolicy: "ACCEPT" }).where(eq(invoices.id, id));
+      const lateGraceUntilMs = draw([null, null, expiresAtMs + 1]);
+      await testDb.update(invoices).set({ lateGraceUntilMs }).where(eq(invoices.id, id));
       for (let paid = 0; paid < draw([0, 0, 1, 1, 2]); paid++) {
         const status = draw(["DETECTED", "CONFIRMED", "REORGED", "DROPPED"] as const);
         const of = { network, cryptocurrency, txHash: `${n}.${paid}`, toAddress: address, createdAtMs: START };
@@ -118,12 +120,12 @@ describe("an invoice is due", () => {
     }
   });
 
-  it("by the index of active invoices", async () => {
+  it("uses the index of active invoices", async () => {
     const details = await planOf(selectDueInvoices(testDb, START, { order: "oldest", limit: 10, reorgWindows }));
     expect(details).toMatch(/SEARCH invoices USING INDEX invoices_due \(expires_at_ms</);
   });
 
-  it("by the index of each merchant's own invoices, however many others have", async () => {
+  it("uses an index by merchant when it takes turns among merchants", async () => {
     const details = await planOf(selectDueInTurn(testDb, START, { merchants: 10, ofEach: 10, reorgWindows }));
     expect(details).toContain("SEARCH invoices USING INDEX invoices_due_of_merchant (merchant_id>?)");
     expect(details).toContain(
@@ -135,8 +137,8 @@ describe("an invoice is due", () => {
 
 describe("a held amount", () => {
   it.each([
-    ["released with a cursor past its end", { passedMs: START + 1, isResting: false }, 0],
-    ["kept with a cursor exactly at its end", { passedMs: START, isResting: false }, 1],
+    ["released once the cursor is past its end", { passedMs: START + 1, isResting: false }, 0],
+    ["kept while the cursor is exactly at its end", { passedMs: START, isResting: false }, 1],
     ["released with an idle cursor", { passedMs: START - 1, isResting: true }, 0],
     ["released without a cursor", undefined, 0],
   ])("is %s", async (_, cursor, left) => {

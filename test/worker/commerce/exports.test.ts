@@ -11,9 +11,10 @@ import { formatMicros } from "../../../src/lib/money.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
-import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const HOUR = 3_600_000;
@@ -28,25 +29,26 @@ interface Rows {
   readonly count: number;
   readonly invoiceId?: InvoiceId | null;
   readonly status?: string;
-  /** Time of the first; each next one came a second later. */
+  /** When the first payment was received; each further payment was received a second later. */
   readonly receivedAtMs?: number;
   readonly createdAtMs?: number;
   readonly fiatMicros?: number | null;
+  readonly network?: string;
 }
 
-/** Writes payments as the table has them. Three in a row share one millisecond. */
+/** Inserts payments directly. Three at a time have the same `createdAtMs`. */
 async function writePayments({ merchantId }: TestMerchant, rows: Rows): Promise<void> {
   const { count, invoiceId = null, status = "CONFIRMED", receivedAtMs = NOVEMBER, fiatMicros = 1_250_000 } = rows;
-  const { createdAtMs = NOVEMBER } = rows;
+  const { createdAtMs = NOVEMBER, network = "ETH" } = rows;
   const mark = randomHex(4).toUpperCase();
   await testDb.run(sql`insert into payments (id, merchant_id, invoice_id, network, cryptocurrency, tx_hash, output_index, to_address,
       amount_units, fiat_micros, weighed_by, status, confirmations, required_confirmations, is_late, received_at_ms, created_at_ms, updated_at_ms)
     with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${count})
-    select 'pay_01KA' || ${mark} || printf('%014d', i), ${merchantId}, ${invoiceId}, 'ETH', 'USDT', '0x' || ${mark} || i, '0', '0xto',
+    select 'pay_01KA' || ${mark} || printf('%014d', i), ${merchantId}, ${invoiceId}, ${network}, 'USDT', '0x' || ${mark} || i, '0', '0xto',
       '1000000', ${fiatMicros}, 'MARKET_RATE', ${status}, 20, 20, 0, ${receivedAtMs} + i * 1000, ${createdAtMs} + i / 3, 0 from n`);
 }
 
-/** Without the byte order mark of CSV, which decoding as text removes. */
+/** The lines of an export, without the byte order mark of CSV, which decoding removes. */
 async function linesOf(shop: TestMerchant, path: string) {
   const { status, text, headers } = await shop.get(`/reports/${path}`);
   expect(status, text).toBe(200);
@@ -58,7 +60,7 @@ async function linesOf(shop: TestMerchant, path: string) {
 const asOf = ({ headers }: { readonly headers: Headers }) => headers.get("export-as-of") ?? "";
 
 describe("an export", () => {
-  it("of a merchant that has nothing is a line of names, or nothing", async () => {
+  it("of a merchant without data is a header line in CSV, and empty in JSON lines", async () => {
     const shop = await freshMerchant();
     for (const [name, columns] of [
       ["payments", PAYMENT_COLUMNS],
@@ -69,7 +71,7 @@ describe("an export", () => {
     }
   });
 
-  it("has every row once, in order, whatever its page, and the columns that are documented", async () => {
+  it("has every row once and in order across all pages, and exactly the documented columns", async () => {
     const shop = await freshMerchant();
     const externalId = `ORDER-${randomHex(4)}`;
     const invoiceId = await createdInvoice(shop, { externalId, customerEmail: "buyer@example.com", currency: "EUR" });
@@ -96,7 +98,7 @@ describe("an export", () => {
     expect(headers.get("content-disposition")).toBe('attachment; filename="payments.jsonl"');
   });
 
-  it("continues after any line, and both parts add up to the whole", async () => {
+  it("can continue after any line, and both parts add up to the whole", async () => {
     const shop = await freshMerchant();
     await writePayments(shop, { count: 5_001 });
     const whole = await linesOf(shop, "payments.csv");
@@ -109,7 +111,7 @@ describe("an export", () => {
     }
   });
 
-  it("neither loses nor repeats a row that changes meanwhile, and has none created meanwhile", async () => {
+  it("neither loses nor repeats a row that changes during the export, and leaves out rows created during the export", async () => {
     const shop = await freshMerchant();
     await writePayments(shop, { count: 6_000 });
     const asOfMs = NOVEMBER + HOUR;
@@ -131,7 +133,7 @@ describe("an export", () => {
     expect(new Set(seen).size).toBe(6_000);
   });
 
-  it("has the days of a time zone, and no other merchant's rows", async () => {
+  it("counts days in the requested time zone, and has no other merchant's rows", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     for (const each of [shop, other]) await writePayments(each, { count: 49, receivedAtMs: NOVEMBER - 24_000 });
     const days = (from: string, to: string) => `payments.jsonl?from=${from}&to=${to}&timezone=`;
@@ -157,7 +159,7 @@ describe("an export", () => {
     expect(Object.keys(parsed()[0])).toEqual([...INVOICE_COLUMNS]);
   });
 
-  it("of invoices has their transactions and what they received", async () => {
+  it("of invoices has their transactions and the amounts received", async () => {
     const shop = await freshMerchant();
     const id = await createdInvoice(shop, { customerEmail: "buyer@example.com" });
     await writePayments(shop, { count: 2, invoiceId: id });
@@ -167,8 +169,36 @@ describe("an export", () => {
       { id, customerEmail: "buyer@example.com", amount: "10.000000", status: "AWAITING_PAYMENT" },
     ]);
     expect(parsed()[0].txHashes).toHaveLength(2);
+    expect(parsed()[0]).toMatchObject({ cryptocurrencies: ["USDT"], networks: ["ETH"], isTest: false, paidAt: null });
     const days = await linesOf(shop, "invoices.jsonl?to=2020-01-01");
     expect(days.lines).toEqual([]);
+  });
+
+  it("of invoices says when they were paid, on which networks, and whether all of these are test networks", async () => {
+    const shop = await freshMerchant();
+    const [unpaid, mixed, test] = [await createdInvoice(shop), await createdInvoice(shop), await createdInvoice(shop)];
+    await writePayments(shop, { count: 1, invoiceId: mixed, network: "ETH_SEPOLIA" });
+    await writePayments(shop, { count: 1, invoiceId: mixed, receivedAtMs: NOVEMBER + HOUR });
+    await writePayments(shop, { count: 2, invoiceId: test, network: "ETH_SEPOLIA" });
+    const paidAtMs = Date.now() + HOUR;
+    for (const [status, position, timeMs] of [
+      ["PAID", 11, paidAtMs],
+      ["UNDERPAID", 12, paidAtMs + 1],
+    ] as const) {
+      await testDb.run(sql`insert into timeline_items (id, invoice_id, position, payment_status, time_ms)
+        values (${freshId("itl")}, ${test}, ${position}, ${status}, ${timeMs})`);
+    }
+    await testDb.update(invoices).set({ status: "PAID" }).where(eq(invoices.id, test));
+    const { parsed } = await linesOf(shop, "invoices.jsonl");
+    const of = parsed().map(({ id, paidAt, networks, isTest }) => [id, paidAt, networks, isTest]);
+    expect(of).toEqual([
+      [unpaid, null, [], false],
+      [mixed, null, ["ETH_SEPOLIA", "ETH"], false],
+      [test, new Date(paidAtMs).toISOString(), ["ETH_SEPOLIA"], true],
+    ]);
+    const csv = await linesOf(shop, "invoices.csv");
+    expect(csv.lines[0]).toMatch(/,paidAt,cryptocurrencies,networks,isTest\r$/);
+    expect(csv.lines[2]).toMatch(/,,USDT,ETH_SEPOLIA ETH,false\r$/);
   });
 
   it.each([
@@ -191,13 +221,13 @@ describe("an export", () => {
   });
 });
 
-describe("the statement of a month", () => {
+describe("a monthly statement", () => {
   interface Paid {
     readonly receivedAtMs: number;
     readonly fiatMicros: number | null;
   }
 
-  /** An invoice with these payments, which are counted in the report too. */
+  /** Creates an invoice with these payments, and adds them to the report's totals. */
   async function sold(shop: TestMerchant, currency: string, payments: readonly Paid[]): Promise<InvoiceId> {
     const invoiceId = await createdInvoice(shop, { currency });
     const entries = payments.map(({ receivedAtMs, fiatMicros }) => ({
@@ -237,7 +267,7 @@ describe("the statement of a month", () => {
         "USD",
         paid.filter((_, n) => n % 3 === 0),
       );
-      // Neither counts in any total.
+      // Unmatched payments count in no total.
       await writePayments(shop, { count: 3, receivedAtMs: NOVEMBER + 48 * HOUR, status: "UNMATCHED" });
       const { parsed } = await linesOf(shop, `statement.jsonl?month=2026-11&timezone=${timezone}`);
       const lines = parsed();
@@ -290,9 +320,9 @@ describe("the statement of a month", () => {
     ["left the chain", { status: "DROPPED" as const }],
     ["got a value", { fiatMicros: 99_000_000n }],
     ["was assigned to another invoice", { invoiceId: null }],
-    ["is of another day", { receivedAtMs: NOVEMBER - DAY_MS }],
+    ["moved to another day", { receivedAtMs: NOVEMBER - DAY_MS }],
   ])(
-    "does not continue after a line if a payment before it %s since: the sums would not match the lines",
+    "does not continue after a line once a payment before that line has changed (it %s), because the sums would not match the lines",
     async (_, change) => {
       const shop = await freshMerchant();
       await writePayments(shop, { count: 10, invoiceId: await createdInvoice(shop) });
@@ -306,7 +336,7 @@ describe("the statement of a month", () => {
           .set({ ...change, updatedAtMs: Date.now() })
           .where(where);
       };
-      // A later one is read as it is when its turn comes.
+      // A payment that is listed after the line may have changed since.
       await changed(last);
       expect((await goOn()).status).toBe(200);
       await changed(first);
@@ -315,7 +345,7 @@ describe("the statement of a month", () => {
     },
   );
 
-  it("continues only with the first part's time", async () => {
+  it("continues only if the request repeats the `asOf` time of the first part", async () => {
     const shop = await freshMerchant();
     await writePayments(shop, { count: 2, invoiceId: await createdInvoice(shop) });
     const { lines } = await linesOf(shop, "statement.csv?month=2026-11");

@@ -1,12 +1,15 @@
-// Applying the transfers read from a chain to invoices, on D1: who is credited, who is not, which events are written, and that nothing is
-// counted or reported twice.
+// Applies the transfers read from a chain to invoices, on D1: who is credited, who is not, which events are written. Nothing may be counted or
+// reported twice.
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { recountGap } from "../../../src/detection/matching/store.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { methodAmounts } from "../../../src/platform/db/schema/method-amounts.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { copyInvoice } from "../../support/copy-invoice.ts";
+import { USDT } from "../../support/wallet-bodies.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { blockAt, invoiceOf, look, rowsOf, shopAt, shown, transferTo } from "./transfers-harness.ts";
 
@@ -26,7 +29,7 @@ const typesOf = async (invoiceId: string) =>
 const timeline = (invoice: { invoiceTimeline: { paymentStatus: string }[] }) =>
   invoice.invoiceTimeline.map(({ paymentStatus }) => paymentStatus);
 
-describe("a transfer of exactly the amount asked", () => {
+describe("a transfer of exactly the requested amount", () => {
   it("makes the invoice PAID, with each timeline step and each event once", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 25);
@@ -68,7 +71,7 @@ describe("a transfer of exactly the amount asked", () => {
     expect((await shown(merchant, id)).amountReceived).toBe("26.000000");
   });
 
-  it("waits for its confirmations, and for a second provider above the merchant's quorum amount", async () => {
+  it("waits for its confirmations, and above the merchant's quorum amount for a second provider", async () => {
     const { merchant, address } = await shopAt(undefined, 3);
     expect((await merchant.patch("/settings", { quorumAboveAmount: 1_000 })).status).toBe(200);
     const small = await invoiceOf(merchant, 27);
@@ -89,7 +92,7 @@ describe("a transfer of exactly the amount asked", () => {
 });
 
 describe("the time window of an amount", () => {
-  it("accepts a block time cut to whole seconds, and no transfer from a minute before the invoice", async () => {
+  it("accepts a block time truncated to whole seconds, but no transfer from a minute before the invoice", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 28);
     const old = transferTo(address, units, { block: blockAt(99, Date.now() - 60_000) });
@@ -100,10 +103,10 @@ describe("the time window of an amount", () => {
   });
 });
 
-describe("an amount close to another merchant's at its address", () => {
+describe("an amount close to another merchant's amount at the same address", () => {
   const secondMs = Math.floor(Date.now() / 1_000) * 1_000;
 
-  /** Two invoices of 50; the second's amount is allocated later. */
+  /** Two invoices of 50 at one address; the amount of the second is allocated at `givenAtMs`, a second after the first. */
   async function nearAmounts(givenAtMs: number) {
     const { merchant, address } = await shopAt();
     const { merchant: neighbour } = await shopAt(address);
@@ -116,7 +119,7 @@ describe("an amount close to another merchant's at its address", () => {
     return { merchant, neighbour, address, id, units, others };
   }
 
-  it("is paid by a block of the second in which it was allocated", async () => {
+  it("is paid by a payment in a block of the second in which it was allocated", async () => {
     const { merchant, neighbour, address, id, units, others } = await nearAmounts(secondMs + 999);
     await look([transferTo(address, units, { block: blockAt(100, secondMs) })]);
     expect((await shown(merchant, id)).payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT" }]);
@@ -124,7 +127,7 @@ describe("an amount close to another merchant's at its address", () => {
   });
 
   it.each([
-    ["a block of the second before", blockAt(100, secondMs), secondMs + 1_000],
+    ["a payment in a block of the second before", blockAt(100, secondMs), secondMs + 1_000],
     ["an unconfirmed transfer seen before it was allocated", null, secondMs + 2],
   ])("is not paid by %s", async (_, block, givenAtMs) => {
     const { address, units } = await nearAmounts(givenAtMs);
@@ -138,13 +141,13 @@ describe("a payment to an invoice that has closed", () => {
   it.each([
     ["REVIEW", { status: "EXPIRED", isLate: true, needsReview: true, amountReceived: "0.000000" }],
     ["ACCEPT", { status: "PAID", isLate: false, needsReview: false, amountReceived: "30.000000" }],
-  ])("is handled by the late payment policy %s", async (latePaymentPolicy, expected) => {
+  ])("is handled according to the late payment policy %s", async (latePaymentPolicy, expected) => {
     const { merchant, address } = await shopAt();
     await merchant.patch("/settings", { latePaymentPolicy });
     const { id, units, expiresAt } = await invoiceOf(merchant, 30, { expiresInSeconds: 60 });
     const expiresAtMs = Date.parse(expiresAt);
     const nowMs = expiresAtMs + 60_000;
-    // As the sweep leaves it if no source delays the expiry.
+    // The invoice as the sweep leaves it if no source delays the expiry.
     await testDb.update(invoices).set({ status: "EXPIRED", closedAtMs: nowMs, expiresAtMs }).where(sql`id = ${id}`);
     await look([transferTo(address, units, { block: blockAt(100, nowMs) })], { nowMs: nowMs + 1_000 });
     expect(await shown(merchant, id)).toMatchObject(expected);
@@ -169,7 +172,7 @@ describe("a payment to an invoice that has closed", () => {
 });
 
 describe("a payment whose block leaves the chain", () => {
-  it("reverses the invoice's status, and is the same row again when it is mined in another block", async () => {
+  it("reverses the invoice's status, and keeps its row when it is mined again in another block", async () => {
     const { merchant, address } = await shopAt();
     const { id, units } = await invoiceOf(merchant, 40);
     const transfer = transferTo(address, units);
@@ -188,7 +191,7 @@ describe("a payment whose block leaves the chain", () => {
     expect(await typesOf(id)).toEqual(expect.arrayContaining(["payment.reorged", "invoice.reversed"]));
   });
 
-  it("keeps its one row without an invoice when it was unmatched", async () => {
+  it("keeps its only row, without an invoice, if it was unmatched", async () => {
     const { address } = await shopAt();
     const transfer = transferTo(address, 7_000_000n);
     await look([transfer]);
@@ -202,10 +205,12 @@ describe("a payment whose block leaves the chain", () => {
   });
 });
 
-describe("an address that belongs to one invoice", () => {
-  const xpub = { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" };
+const xpubWallet = () => ({ walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" });
 
-  it("pays its invoice whatever the amount, and the wallet's gap is counted from it until the payment is dropped", async () => {
+describe("an address that belongs to one invoice", () => {
+  const xpub = xpubWallet();
+
+  it("credits any amount to its invoice, and the wallet's gap is counted from that address until the payment is dropped", async () => {
     const merchant = await freshMerchant();
     const wallet = await merchant.post("/wallets", xpub);
     expect(wallet.status).toBe(201);
@@ -235,6 +240,51 @@ describe("an address that belongs to one invoice", () => {
   });
 });
 
+it("a list filtered by coin has the invoices that were paid in the coin, until their payment is dropped", async () => {
+  const { merchant, address } = await shopAt();
+  const [paid, other] = [await invoiceOf(merchant, 51), await invoiceOf(merchant, 52)];
+  const transfer = transferTo(address, paid.units, { block: null });
+  await look([transfer]);
+  const found = async (query: string) => {
+    const { status, body } = await merchant.get(`/invoices?${query}`);
+    expect(status).toBe(200);
+    return body.data.map(({ id }: { readonly id: string }) => id);
+  };
+  const { cryptocurrency, network } = USDT;
+  const ofCoin = `cryptocurrency=${cryptocurrency}&network=${network}`;
+  expect(await found(ofCoin)).toEqual([paid.id]);
+  expect(await found(`${ofCoin}&amountFrom=51.5`)).toEqual([]);
+  expect(await found(`cryptocurrency=${cryptocurrency}`)).toEqual([paid.id]);
+  expect(await found("cryptocurrency=USDC&network=ETH")).toEqual([]);
+  expect(await found("network=BASE")).toEqual([]);
+  expect((await found("amountTo=60")).toSorted()).toEqual([paid.id, other.id].toSorted());
+  const [payment] = await rowsOf(transfer.txHash);
+  if (payment === undefined) throw new Error("not stored");
+  await look([], { seen: [{ payment, observation: { kind: "replaced" } }] });
+  expect(await found(ofCoin)).toEqual([]);
+});
+
+it("a wallet's gap is counted from its newest addresses, however many it has given out", async () => {
+  const merchant = await freshMerchant();
+  const wallet = await merchant.post("/wallets", xpubWallet());
+  const made = [];
+  for (let i = 0; i < 2; i++)
+    made.push((await merchant.post("/invoices", { name: "Order", rawAmount: 68, paymentMethods: [BTC] })).body);
+  const [first] = made;
+  await look([transferTo(first.paymentMethods[0].address, 100_000n, { cryptocurrency: "BTC", block: null })], {
+    network: "BTC",
+  });
+  await copyInvoice(first.id, 500);
+  await testDb.run(
+    sql`update payment_methods set address_index = -rowid, address = address || rowid where invoice_id like ${`${first.id}_%`}`,
+  );
+  const { meta } = await recountGap(testDb, wallet.body.id);
+  expect(await testDb.select({ gap: wallets.gap }).from(wallets).where(sql`id = ${wallet.body.id}`)).toEqual([
+    { gap: 1 },
+  ]);
+  expect(meta.rows_read).toBeLessThan(20);
+});
+
 describe("a payment method altered in the database", () => {
   it("is not credited: the transfer is UNMATCHED", async () => {
     const { merchant, address } = await shopAt();
@@ -246,7 +296,7 @@ describe("a payment method altered in the database", () => {
   });
 });
 
-describe("unexplained growth of a balance", () => {
+describe("unexplained balance growth", () => {
   it("is UNMATCHED, even if it is exactly what an invoice asked for", async () => {
     const { merchant, address } = await shopAt();
     const { units } = await invoiceOf(merchant, 46);

@@ -1,5 +1,5 @@
-// What a payer's page says about a transaction that the payer named, compared with the invoice in the API (decisions 5, "The payer's claim"):
-// the form, the rules that credit transfers, the redirect and the page are real, only the network's source is scripted.
+// What a payer's page shows about a transaction that the payer named, compared with the invoice in the API (decisions 5, "The payer's claim"). The
+// form, the rules that credit transfers, the redirect and the page are real; only the network's source is scripted.
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -25,16 +25,14 @@ function sourceOf(transfers: readonly Transfer[]): Partial<Env> {
   return { NETWORK_WATCHER: { getByName: () => ({ look: seen }) }, CHAIN_SOURCES } as unknown as Partial<Env>;
 }
 
-/** Names the transaction in the page's form; returns the query of the page it leads to. */
+/** Sends the transaction hash in the page's form; returns the query of the page that the form leads to. */
 async function name(id: string, txHash: string, transfers: readonly Transfer[]): Promise<string> {
   const form = { network: "ETH", txHash };
   const to = leadsTo(await sendForm({ id }, "/claims", form, { changes: sourceOf(transfers) }));
   return to.slice(`/pay/${id}`.length);
 }
 
-/**
- * What the page says about the claim, on the whole page and in the part that the script fetches, and which text that is.
- */
+/** The page's text about the claim, and its key; the whole page and the part that the script fetches must have the same text. */
 async function said(id: string, query: string) {
   const [whole, part] = [await page({ id }, query), await page({ id }, `/state${query}`)];
   const [[html = "", isGood, inner = ""] = []] = [
@@ -42,7 +40,9 @@ async function said(id: string, query: string) {
   ];
   expect(part.text).toContain(html);
   const text = inner.replaceAll(/<[^>]*>/g, "");
-  const [key = "nothing"] = Object.entries(en).find(([, each]) => patternOf(each).test(text)) ?? [];
+  const [sentence = "", ...asked] = text.split(` ${en.claimSentIt}`);
+  const [key = "nothing"] = Object.entries(en).find(([, each]) => patternOf(each).test(sentence)) ?? [];
+  expect(asked).toEqual(key === "claimDiffers" || key === "claimToDecide" ? [""] : []);
   return { key, text, html, isGood: isGood !== undefined };
 }
 
@@ -76,7 +76,7 @@ async function creditedTo(id: string, txHash: string): Promise<readonly Paid[]> 
 const shownTo = async (id: string) => (await api({ id })).json as unknown as Shown;
 const paidBy = ({ payments: paid }: Shown, txHash: string) => paid.filter((each) => each.txHash === txHash);
 
-/** Whether the invoice is open, or payments are still watched for. */
+/** Whether the invoice is open, or payments to it are still watched for. */
 function isWatched({ status, monitorUntil }: Shown): boolean {
   return status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION" || Date.parse(monitorUntil) >= Date.now();
 }
@@ -90,7 +90,7 @@ describe("one transaction named on the pages of three invoices", () => {
     return { merchant, address, orders };
   }
 
-  it("is said to pay none of them while it is credited to none, and to need the shop's decision", async () => {
+  it("is shown as paying none of them and needing the shop's decision while it is credited to none", async () => {
     const { address, orders } = await threeOf();
     const transfer = transferTo(address, 40_000_000n);
     const answers = [];
@@ -99,7 +99,7 @@ describe("one transaction named on the pages of three invoices", () => {
       answers.push([text, isGood, await creditedTo(id, transfer.txHash)]);
     }
     const says = (asked: string) =>
-      `This transaction brought 40 USDT, and this invoice asks for ${asked} USDT. Shop has to decide about it.`;
+      `This transaction brought 40 USDT, and this invoice asks for ${asked} USDT. Shop has to decide about it. If you sent it, do not send again.`;
     expect(answers).toEqual([
       [says("80"), false, []],
       [says("123.45"), false, []],
@@ -107,7 +107,7 @@ describe("one transaction named on the pages of three invoices", () => {
     ]);
   });
 
-  it("is said to pay only the one to which it is credited", async () => {
+  it("is shown as paying only the invoice to which it is credited", async () => {
     const { address, orders } = await threeOf();
     const transfer = transferTo(address, orders[1]?.units ?? 0n);
     const keys = [];
@@ -115,7 +115,7 @@ describe("one transaction named on the pages of three invoices", () => {
     expect(keys).toEqual(["claimOtherOrder", "claimCredited", "claimOtherOrder"]);
   });
 
-  it("is said to pay the one that the shop chooses, on pages that are open already", async () => {
+  it("is shown as paying the invoice that the shop chooses, even on pages that are already open", async () => {
     const { merchant, address, orders } = await threeOf();
     const transfer = transferTo(address, 40_000_000n);
     const pages: [string, string][] = [];
@@ -141,11 +141,9 @@ describe("one transaction named on the pages of three invoices", () => {
   });
 });
 
-// ---- the property
-
 interface World {
   readonly prices: readonly number[];
-  /** `held`: time is up, but a network outage keeps it open. */
+  /** `held`: the invoice's time is over, but a network outage keeps it open. */
   readonly states: readonly ("open" | "expired" | "cancelled" | "over" | "held")[];
   /** Each output: its recipient, the invoice, and the share of that invoice's amount. */
   readonly outputs: readonly {
@@ -160,7 +158,7 @@ interface World {
 }
 
 const PLAIN = { isLate: false, depth: 5, isRead: true, acts: [] } as const;
-/** All of an invoice's amount, less an exchange's fee, a part, twice as much, and dust. */
+/** All of an invoice's amount, the amount less an exchange's fee, a part, twice as much, and dust. */
 const SHARES = [1, 1, 0.98, 0.5, 2, 0.000_001];
 
 const worlds: fc.Arbitrary<World> = fc.record({
@@ -183,7 +181,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
   acts: fc.array(fc.constantFrom("assign", "ignore", "reopen", "reorg", "drop", "return"), { maxLength: 3 }),
 });
 
-/** Worlds that together produce each of these sentences. */
+/** Keys of the texts that the KNOWN cases together must show. */
 const SENTENCES = [
   "claimCredited",
   "claimLate",
@@ -208,7 +206,7 @@ function known(of: Partial<World>): World {
   return { prices: [80, 16.59], states: ["open", "open", "open"], outputs: [], ...PLAIN, ...of };
 }
 
-/** Two shops on one address, and a third elsewhere; all have invoices, and one transaction pays some of them. */
+/** Two shops at one address, and a third at another; all have invoices, and one transaction pays some of them. */
 async function worldOf(world: World) {
   const { merchant, address } = await shopAt();
   const { merchant: rival } = await shopAt(address);
@@ -273,14 +271,14 @@ async function happen(act: World["acts"][number], txHash: string, shop: TestMerc
   }
 }
 
-/** Whether a page may say this, given only what the merchant's and the payer's API show of the transaction. */
+/** Whether a page may show this text, given only what the merchant's and the payer's API show about the transaction. */
 function mayBeSaid(
   key: string,
   facts: {
     readonly own: readonly Paid[];
-    /** The shop's own. */
+    /** The shop's own payments. */
     readonly rows: readonly Paid[];
-    /** Those of other shops. */
+    /** The payments of other shops. */
     readonly others: readonly Paid[];
     readonly address: string;
     readonly isWatched: boolean;
@@ -297,7 +295,7 @@ function mayBeSaid(
   const toDecide = free.some(({ status }) => status === "UNMATCHED");
   if (key === "claimDiffers" || key === "claimToDecide") return toDecide;
   if (toDecide) return false;
-  // What happens to another order's payment is never said: only that it is one.
+  // The page never shows what happens to another order's payment, only that the transaction pays another order.
   const isElsewhere = (paid: Paid) => paid.invoiceId !== null && paid.toAddress === address;
   const ours = new Set(own.map(({ id }) => id));
   const taken = own.length === 0 && rows.some((paid) => !ours.has(paid.id) && isElsewhere(paid));
@@ -314,7 +312,7 @@ function mayBeSaid(
 
 describe("the page of any invoice, whatever a transaction pays and whatever happens to it afterwards", () => {
   it(
-    "says that a claimed transaction is credited if and only if the API shows it as the invoice's payment, and never more than the API shows",
+    "shows a claimed transaction as credited if and only if the API lists it as the invoice's payment, and never shows more than the API",
     async () => {
       const heard = new Set<string>();
       const check = async (world: World) => {
@@ -336,7 +334,7 @@ describe("the page of any invoice, whatever a transaction pays and whatever happ
             expect([key, mayBeSaid(key, facts), facts]).toEqual([key, true, facts]);
             expect(isGood).toBe(key === "claimCredited");
             heard.add(key);
-            // Nothing about another order or shop: the page names no other invoice, and no amount credited to another.
+            // Nothing about another order or shop may appear: the page names no other invoice, and no amount credited to another invoice.
             for (const other of orders) if (other.id !== id) expect(html).not.toContain(other.id);
             if (key === "claimOtherOrder" || key === "claimNotThis") expect(text).not.toMatch(/\d/);
             const again = { method: "POST", body: { network: "ETH", txHash } } as const;

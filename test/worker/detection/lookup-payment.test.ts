@@ -77,7 +77,7 @@ const pay = (toAddress: string, amountUnits: bigint, of: Partial<Sent> = {}): Se
   ...of,
 });
 
-/** Applies the newest block as a pass of the watcher would. */
+/** Applies the newest block as a watcher's pass would. */
 async function readTip() {
   const { sent, ...block } = chain.at(chain.tip.height) ?? { sent: [] };
   const transfers = sent.map((each) => ({
@@ -91,7 +91,7 @@ async function readTip() {
   expect((await look(transfers, { tip: chain.tip.height })).ok).toBe(true);
 }
 
-/** A day's limit of unmatched rows of about five dollars, and one payment more. */
+/** Reads a block with the daily limit of unmatched payments, about five dollars each, followed by `more` payments. */
 async function floodedWith(...more: readonly Sent[]) {
   const [first] = more;
   if (first === undefined) throw new Error("nothing more");
@@ -138,21 +138,21 @@ describe("a transaction beyond the day's limit of unmatched payments", () => {
     expect(await rowsOf(shop, other.txHash)).toEqual([]);
   });
 
-  it("is stored for the merchant that looks it up, and for another at the address only when that one asks too", async () => {
+  it("is stored for the merchant that looks it up, and for another merchant at the address only if it looks it up too", async () => {
     const { shop, address } = await shopAt();
     const other = (await shopAt(address)).shop;
     const hidden = pay(address, 6n * ONE);
     await floodedWith(hidden);
     expect((await lookUp(shop, { network: "ETH", txHash: hidden.txHash })).data).toHaveLength(1);
     expect(await rowsOf(other, hidden.txHash)).toEqual([]);
-    // The second merchant to ask gets its own row, although the transaction is known.
+    // The second merchant that looks the transaction up gets its own row, although the transaction is already stored.
     const second = await lookUp(other, { network: "ETH", txHash: hidden.txHash });
     expect(second.data).toMatchObject([{ merchantId: other.merchantId, status: "UNMATCHED" }]);
     expect([(await rowsOf(shop, hidden.txHash)).length, (await rowsOf(other, hidden.txHash)).length]).toEqual([1, 1]);
     expect((await lookUp(other, { network: "ETH", txHash: hidden.txHash })).data).toStrictEqual(second.data);
   });
 
-  it("is one row for each merchant when it is looked up many times at once", async () => {
+  it("is stored as one row for each merchant when it is looked up many times at once", async () => {
     const { shop, address } = await shopAt();
     const other = (await shopAt(address)).shop;
     const hidden = pay(address, 6n * ONE);
@@ -164,7 +164,7 @@ describe("a transaction beyond the day's limit of unmatched payments", () => {
   });
 });
 
-describe("a transaction that was not read yet", () => {
+describe("a transaction that has not been read yet", () => {
   it("is credited by the rules when it is looked up, and the watch of its network starts again", async () => {
     const { shop, address } = await shopAt();
     const made = await shop.post("/invoices", { name: "Order", rawAmount: 25, paymentMethods: [USDT] });
@@ -178,7 +178,7 @@ describe("a transaction that was not read yet", () => {
     expect((await shop.get(`/invoices/${made.body.id}`)).body.amountReceived).toBe("25.000000");
   });
 
-  it("that pays another merchant's invoice at a shared address is credited there, and UNMATCHED here", async () => {
+  it("that pays another merchant's invoice at a shared address is credited to it, and UNMATCHED for this merchant", async () => {
     const { shop, address } = await shopAt();
     const other = (await shopAt(address)).shop;
     const made = await other.post("/invoices", { name: "Order", rawAmount: 25, paymentMethods: [USDT] });
@@ -249,7 +249,7 @@ describe("a lookup", () => {
     const branch = new FakeChain({ startMs: Date.now() - 100 * 12_000, blockMs: 12_000, blocks: 100 });
     const torn = new FakeSource(branch, { kind: "evm-rpc" });
     sources = [torn];
-    // Its last blocks differ from the chain's.
+    // The last blocks of this node differ from those of the chain.
     branch.drop(1);
     branch.mine();
     branch.mine([orphan]);
@@ -273,7 +273,7 @@ describe("a lookup", () => {
     expectRefusal(await lookUp(shop, body(), setting), 503, "CHAIN_UNAVAILABLE");
   });
 
-  it("does not take its source out of use when only the transaction itself is unreadable", async () => {
+  it("does not pause its source if only the transaction itself is unreadable", async () => {
     const test = new TestWatcher(testDb, "ETH", sources, Date.now());
     const [source] = sources;
     const { shop } = await shopAt();
@@ -288,8 +288,8 @@ describe("a lookup", () => {
     [{ network: "DOGE", txHash: HASH }, "network"],
     [{ network: "<b>", txHash: HASH }, "network"],
     [{ network: 1, txHash: HASH }, "network"],
-    [{ network: "ETH", txHash: HASH.slice(2) }, "txHash"],
-    [{ network: "BTC", txHash: HASH }, "txHash"],
+    [{ network: "ETH", txHash: HASH.slice(3) }, "txHash"],
+    [{ network: "BTC", txHash: `${HASH}5c` }, "txHash"],
     [{ network: "ETH", txHash: `0x${"z".repeat(64)}` }, "txHash"],
     [{ network: "ETH", txHash: "block:12" }, "txHash"],
     [{ network: "ETH", txHash: `${HASH}' or 1=1 --` }, "txHash"],

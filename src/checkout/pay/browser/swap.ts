@@ -5,8 +5,8 @@ import { currentMain, say } from "./page.ts";
 type Outlines = ReadonlyMap<string, string>;
 
 /**
- * Call this before the script changes the page: new HTML is compared with the server's earlier HTML, not with the changed page. The result
- * takes HTML with a fresh `<main>` and a callback to run afterwards; it returns whether there was a `<main>`.
+ * Call this before the script changes the page, because new HTML is compared with the server's earlier HTML, not with the changed page. The returned
+ * function takes HTML with a fresh `<main>` and a callback, which it calls after the update; it returns whether the HTML had a `<main>`.
  */
 export function startSwap(): (html: string, dress: () => void) => boolean {
   let known = outlinesOf(currentMain());
@@ -25,8 +25,8 @@ export function startSwap(): (html: string, dress: () => void) => boolean {
         refocus.push(() => twinOf(focused, old, part)?.focus({ preventScroll: true }));
       old.replaceWith(part);
     };
-    if (fresh.dataset.stage !== stage) {
-      // The stage changed: moves the focus to the heading of the new stage, unless an element outside `main` has it.
+    if (fresh.dataset.stage !== stage || fresh.dataset.stageText !== stageText) {
+      // The stage or its heading changed: moves the focus to the new heading, unless an element outside `main` has it.
       if (focused === null || focused === document.body || main.contains(focused))
         refocus.push(() => fresh.querySelector("h1")?.focus());
       main.replaceWith(fresh);
@@ -53,7 +53,7 @@ export function startSwap(): (html: string, dress: () => void) => boolean {
   };
 }
 
-/** Parts by name, each without its nested parts and without `noscript` content. */
+/** The HTML of each part by its name, without nested parts and without `noscript` content. */
 function outlinesOf(main: HTMLElement | null): Outlines {
   const outlines = new Map<string, string>();
   for (const part of main?.querySelectorAll<HTMLElement>("[data-part]") ?? []) {
@@ -69,7 +69,7 @@ function partNamed(main: HTMLElement, name: string): HTMLElement | null {
   return main.querySelector<HTMLElement>(`[data-part="${CSS.escape(name)}"]`);
 }
 
-/** The element of the new part that corresponds to `element` in the old one. */
+/** The element in the new part that corresponds to `element` in the old one. */
 function twinOf(element: Element, old: HTMLElement, fresh: HTMLElement): HTMLElement | undefined {
   if (element === old) return fresh;
   const { id, tagName } = element;
