@@ -11,7 +11,7 @@ import { SessionsSection } from "./sessions-section.tsx";
 export function AccountPage() {
   return (
     <>
-      <PageHeader title="Account" subtitle="Your own account, for every merchant you work with." />
+      <PageHeader title="Account" subtitle="Your profile and sign-in methods, for all merchants you work with." />
       <Stack gap="lg" maw={760}>
         <ProfileSection />
         <PasskeysSection />

@@ -8,15 +8,15 @@ import { Time } from "../shell/time.tsx";
 
 const AT_ONCE = 10;
 
-/** Activity on the account, so that its owner notices what they did not do. */
+/** Activity on the account, so that its owner notices what others did with it. */
 export function ActivitySection() {
   const activity = useGrowingList(["listMyAuditEvents"], (cursor, signal) =>
     call("listMyAuditEvents", { query: { limit: AT_ONCE, cursor } }, { signal }),
   );
   return (
     <Section
-      title="Notices"
-      about="Recent activity on your account. If you do not recognise something, end all other sessions."
+      title="Recent activity"
+      about="Security changes to your account. If you do not recognise one, end all other sessions."
     >
       <Read query={activity}>
         {(rows) => (
@@ -38,7 +38,7 @@ export function ActivitySection() {
   );
 }
 
-/** `session.created` is `Session created`. */
+/** Turns `session.created` into `Session created`. */
 function actionText(action: string): string {
   const text = action.replaceAll(/[._]/g, " ");
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

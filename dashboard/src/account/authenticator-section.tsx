@@ -21,7 +21,7 @@ export function AuthenticatorSection() {
   return (
     <Section
       title="Authenticator app"
-      about="A second factor: signing in without a passkey then also takes a code from the app."
+      about="A second factor. Signing in without a passkey also requires a code from the app."
       actions={
         factors.totp ? (
           <Badge color="green" size="lg">
@@ -50,15 +50,15 @@ export function AuthenticatorSection() {
   );
 }
 
-/** For an app that is set up: replacing its codes, and removing it. */
+/** An authenticator app that is set up, with buttons to replace the backup codes and to remove the app. */
 function OwnApp({ onCodes }: { readonly onCodes: (codes: readonly string[]) => void }) {
   const { backupCodesLeft } = useMe().factors;
   const replace = useChange("replaceBackupCodes", { onSuccess: ({ backupCodes }) => onCodes(backupCodes) });
-  const remove = useChange("disableTotp", { onSuccess: () => showDone("The authenticator app was removed.") });
+  const remove = useChange("disableTotp", { onSuccess: () => showDone("Authenticator app removed.") });
   return (
     <Group justify="space-between">
       <Text size="sm" c={backupCodesLeft === 0 ? "red" : "dimmed"}>
-        {backupCodesLeft} backup codes are left.
+        {backupCodesLeft} backup codes left.
       </Text>
       <Group gap="sm">
         <ConfirmButton
@@ -69,10 +69,10 @@ function OwnApp({ onCodes }: { readonly onCodes: (codes: readonly string[]) => v
           onConfirmed={() => replace.mutate({})}
         />
         <ConfirmButton
-          action="Remove the app"
+          action="Remove app"
           size="xs"
           isBusy={remove.isPending}
-          consequence="Signing in no longer takes a code from the app, and your backup codes stop working."
+          consequence="You will no longer need a code from the app to sign in, and your backup codes stop working."
           onConfirmed={() => remove.mutate({})}
         />
       </Group>
@@ -130,7 +130,7 @@ function BackupCodes({ codes, onDone }: { readonly codes: readonly string[]; rea
   return (
     <Stack>
       <Alert color="orange" title="You will not see these again">
-        If you lose your device, each code signs you in once. Keep them somewhere safe.
+        If you lose your device, sign in with one of these codes. Each works once. Keep them somewhere safe.
       </Alert>
       <SimpleGrid cols={2} spacing="xs">
         {codes.map((code) => (

@@ -12,12 +12,12 @@ export function IdentitiesSection() {
   const identities = useQuery(reading("listIdentities", {}));
   const methods = useQuery(reading("listSignInMethods", {}));
   const link = useChange("startIdentityLink", { onSuccess: ({ url }) => location.assign(url) });
-  const unlink = useChange("unlinkIdentity", { onSuccess: () => showDone("The account was unlinked.") });
+  const unlink = useChange("unlinkIdentity", { onSuccess: () => showDone("Account unlinked.") });
   const linkable = methods.data?.providers ?? [];
   return (
     <Section
       title="Linked accounts"
-      about="Sign in with an account you have elsewhere."
+      about="Accounts with other providers that you can use to sign in."
       actions={
         <Group gap="sm">
           {linkable.map((provider) => (
@@ -38,7 +38,8 @@ export function IdentitiesSection() {
         {({ data }) =>
           data.length === 0 ? (
             <Text c="dimmed">
-              No linked accounts.{linkable.length === 0 && " This deployment offers no sign-in with Google or GitHub."}
+              No linked accounts.
+              {linkable.length === 0 && " This deployment does not offer sign-in with Google or GitHub."}
             </Text>
           ) : (
             data.map(({ provider, subject, email, createdAt }) => (
@@ -54,7 +55,7 @@ export function IdentitiesSection() {
                   subject={NAMES[provider]}
                   size="xs"
                   isBusy={unlink.isPending}
-                  consequence={`You cannot sign in with this ${NAMES[provider]} account any longer.`}
+                  consequence={`You will no longer be able to sign in with this ${NAMES[provider]} account.`}
                   onConfirmed={() => unlink.mutate({ params: { provider, subject } })}
                 />
               </Group>

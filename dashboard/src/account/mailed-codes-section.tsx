@@ -11,7 +11,7 @@ export function MailedCodesSection() {
   return (
     <Section
       title="Email codes as a second factor"
-      about="For accounts without an authenticator app: signing in with Google or GitHub then also takes a code sent by email."
+      about="If you have no authenticator app, signing in with Google or GitHub also requires a code sent by email."
       actions={
         <Switch
           aria-label="Email codes as a second factor"

@@ -46,7 +46,7 @@ export function PasskeysSection() {
 }
 
 function PasskeyRow({ passkey }: { readonly passkey: Passkey }) {
-  const remove = useChange("removePasskey", { onSuccess: () => showDone("The passkey was removed.") });
+  const remove = useChange("removePasskey", { onSuccess: () => showDone("Passkey removed.") });
   return (
     <Group justify="space-between">
       <Stack gap={2}>
@@ -90,14 +90,19 @@ function AddPasskey({ onAdded }: { readonly onAdded: () => void }) {
     },
     onSuccess: () => {
       void client.invalidateQueries();
-      showDone("The passkey was added.");
+      showDone("Passkey added.");
       onAdded();
     },
   });
   return (
     <form onSubmit={form.onSubmit(({ name }) => add.mutate(name.trim()))}>
       <Stack>
-        <TextInput label="Name" description="To recognise it by." data-autofocus {...form.getInputProps("name")} />
+        <TextInput
+          label="Name"
+          description="Helps you recognise it later."
+          data-autofocus
+          {...form.getInputProps("name")}
+        />
         <Button type="submit" loading={add.isPending}>
           Continue
         </Button>

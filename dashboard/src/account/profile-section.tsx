@@ -24,7 +24,7 @@ export function ProfileSection() {
   });
   const rename = useChange("updateMe", { onSuccess: () => showDone("Name changed.") });
   return (
-    <Section title="Profile" about="Your teams see your name and email address.">
+    <Section title="Profile" about="Members of your teams can see your name and email address.">
       <form
         onSubmit={form.onSubmit(({ name }) =>
           rename.mutate({ body: { name: name.trim() } }, { onError: (error) => form.setErrors(fieldErrors(error)) }),

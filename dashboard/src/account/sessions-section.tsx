@@ -19,7 +19,7 @@ export function SessionsSection() {
       actions={
         (sessions.data?.data.length ?? 0) > 1 && (
           <ConfirmButton
-            action="End all others"
+            action="End all other sessions"
             isBusy={endOthers.isPending}
             consequence="This signs out every browser except this one."
             onConfirmed={() => endOthers.mutate({})}

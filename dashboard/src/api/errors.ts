@@ -1,4 +1,4 @@
-// How a call fails: the API refused it, or no answer came.
+// How a call fails: the API refused it, or no answer arrived.
 import { errorText } from "./error-texts.ts";
 
 interface Detail {
@@ -7,7 +7,7 @@ interface Detail {
   readonly message: string;
 }
 
-/** A refusal, from the envelope of every API error. Its message is for the user. */
+/** A refusal by the API, created from its error envelope. The message is for the user. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
@@ -20,7 +20,13 @@ export class ApiError extends Error {
   constructor(status: number, envelope: Readonly<Record<string, unknown>>) {
     const { code, message, requestId, details, ...facts } = envelope;
     const known = typeof code === "string" ? code : `HTTP_${status}`;
-    super(errorText(known, typeof message === "string" ? message : `The service answered ${status}. Try again.`));
+    super(
+      errorText(
+        known,
+        typeof message === "string" ? message : `The service responded with status ${status}. Try again.`,
+        facts,
+      ),
+    );
     this.status = status;
     this.code = known;
     this.requestId = typeof requestId === "string" ? requestId : undefined;
@@ -34,7 +40,7 @@ export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 
   constructor(cause: unknown) {
-    super("The service cannot be reached. Check your connection; the console continues as soon as it is back.", {
+    super("The service cannot be reached. Check your connection; the console reconnects automatically.", {
       cause,
     });
   }
@@ -45,26 +51,26 @@ export class StepUpCancelled extends Error {
   override readonly name = "StepUpCancelled";
 }
 
-/** For the user, with the id by which the request is found in the logs. */
+/** A message for the user, with the id by which the request is found in the logs. */
 export function withRequestId(error: Error): string {
   return error instanceof ApiError && error.requestId !== undefined
     ? `${error.message} (${error.requestId})`
     : error.message;
 }
 
-/** Whether the same call may succeed without any change. */
+/** Whether a retry of the same call may succeed. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   return error instanceof ApiError && (error.status >= 500 || error.code === "OPERATION_IN_PROGRESS");
 }
 
-/** Messages for a form's fields, by path; empty for anything but a refused form. */
+/** Messages for a form's fields, by path; empty for any error except a refused form. */
 export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(error.details.map(({ path, message }) => [path, capitalized(message)]));
 }
 
-/** The same for forms in which one field holds a whole list: `allowedIps.2` is shown at `allowedIps`. */
+/** Like `fieldErrors`, for forms in which one field has a whole list: `allowedIps.2` is shown at `allowedIps`. */
 export function wholeFieldErrors(error: unknown): Readonly<Record<string, string>> {
   const all = Object.entries(fieldErrors(error)).toReversed();
   return Object.fromEntries(all.map(([path, message]) => [path.replace(/\..*/, ""), message]));

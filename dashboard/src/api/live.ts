@@ -1,22 +1,23 @@
 // Live updates of the open merchant: one WebSocket announces changes, and queries about them are marked stale, so that visible ones are refetched.
-// While the socket is down, everything visible of the merchant is refetched from time to time instead. Neither is shown; calls report if the service
-// is unreachable.
+// While the socket is down, all visible data of the merchant is refetched every 30 seconds instead. The user does not notice the difference. If the
+// service is unreachable, the failed calls report it.
+import { LIVE_READ_WITHIN_MS } from "../../../src/lib/limits.ts";
 import type { OperationId } from "./call.ts";
 import { lineTo } from "./line.ts";
 
 /** How often everything is refetched while there is no socket. */
 export const POLL_MS = 30_000;
-/** Messages this close together cause one refetch. A busy merchant's messages arrive all the time. */
+/** Messages within this time cause a single refetch, because a busy merchant has a constant stream of them. */
 export const GATHER_MS = 1_000;
-/** More than this, collected while the page is hidden, means everything. */
+/** If more messages than this wait for a refetch, everything counts as changed. */
 const MOST_GATHERED = 100;
 
-/** The subject of a message; `reread` is everything. */
+/** The subject of a message; `reread` means everything. */
 type News =
   | { readonly type: "invoice"; readonly invoiceId: string }
   | { readonly type: "unmatched" | "wallet" | "endpoint" | "reread" };
 
-/** What shows each subject; for an invoice, also everything read by its id. */
+/** The operations that show each subject; for an invoice, also everything read by its id. */
 const READS: Readonly<Record<Exclude<News["type"], "reread">, readonly OperationId[]>> = {
   invoice: [
     ...(["listInvoices", "listPayments", "getPayment", "listEvents", "getTotals", "getAttention"] as const),
@@ -27,7 +28,7 @@ const READS: Readonly<Record<Exclude<News["type"], "reread">, readonly Operation
   endpoint: ["listWebhooks", "getWebhook", "listDeliveries", "getDelivery", "listEvents", "getAttention"],
 };
 
-/** A query's key: the operation and its input, if `reading` has made it (queries.ts). */
+/** A query's key. For a query created by `reading` (queries.ts), it is the operation and its input. */
 export type Key = readonly unknown[];
 
 /** Whether the data under a key may have changed. */
@@ -44,11 +45,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 interface Message {
   readonly news: News;
-  /** Where to continue after a lost connection; undefined if nothing was recorded. */
+  /** The event after which a new connection continues; undefined if the message is not about a recorded event. */
   readonly eventId: string | undefined;
 }
 
-/** A message of an unknown kind concerns everything. */
+/** Parses a message. After a message of an unknown kind, everything is refetched. */
 export function messageIn(text: string): Message {
   const message: Readonly<Record<string, unknown>> = JSON.parse(text);
   const { type, eventId: id, invoiceId } = message;
@@ -58,37 +59,45 @@ export function messageIn(text: string): Message {
   return { news: { type: "reread" }, eventId };
 }
 
-/** Everything read so far. */
+/** The queries that have been read so far. */
 export interface Reads {
   /** Marks these keys' data as stale; visible data is refetched. */
   invalidate(isTouched: (key: Key) => boolean): void;
-  /** Whether one of them is loading for the first time. */
+  /** Whether any affected query is loading for the first time. */
   isReadingFirst(isTouched: (key: Key) => boolean): boolean;
 }
 
 interface Options {
   readonly merchantId: string;
   readonly reads: Reads;
-  /** Opens a socket at a path of this origin. */
+  /** Opens a socket at a path on this origin. */
   readonly connect: (path: string) => WebSocket;
-  /** A hidden page reads nothing. */
+  /** Whether the page is visible; a hidden page refetches nothing. */
   readonly isSeen: () => boolean;
+  /** The time since the page was opened: everything that it shows was read within this time. */
+  readonly pageAgeMs: () => number;
 }
 
 export interface Following {
-  /** The page is visible again. */
+  /** To be called when the page is visible again. */
   seen(): void;
-  /** The network is back. */
+  /** To be called when the network is back. */
   online(): void;
   end(): void;
 }
 
-export function followMerchant({ merchantId, connect, ...options }: Options): Following {
+export function followMerchant({ merchantId, connect, pageAgeMs, ...options }: Options): Following {
   const path = `/api/v1/merchants/merchant/${encodeURIComponent(merchantId)}/live`;
   const reader = rereader({ merchantId, ...options });
   let after: string | undefined;
+  // Before the first message, the service is told how old the data may be, so that only what changed since then is refetched.
+  const place = () => {
+    if (after !== undefined) return `?after=${encodeURIComponent(after)}`;
+    const readWithinMs = Math.ceil(pageAgeMs());
+    return readWithinMs > LIVE_READ_WITHIN_MS ? "" : `?readWithinMs=${readWithinMs}`;
+  };
   const line = lineTo({
-    connect: () => connect(after === undefined ? path : `${path}?after=${encodeURIComponent(after)}`),
+    connect: () => connect(`${path}${place()}`),
     onText: (text) => {
       const { news, eventId } = messageIn(text);
       after = eventId ?? after;
@@ -109,8 +118,8 @@ export function followMerchant({ merchantId, connect, ...options }: Options): Fo
   };
 }
 
-/** Collects changes, and has them refetched. */
-function rereader({ merchantId, reads, isSeen }: Omit<Options, "connect">) {
+/** Collects changes, and then refetches the queries that they affect. */
+function rereader({ merchantId, reads, isSeen }: Omit<Options, "connect" | "pageAgeMs">) {
   let gathered: readonly News[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -120,7 +129,7 @@ function rereader({ merchantId, reads, isSeen }: Omit<Options, "connect">) {
     if (gathered.length === 0 || !isSeen()) return;
     const all = gathered;
     const isAny = (key: Key) => all.some((news) => isTouched(news, merchantId, key));
-    // A first read is not restarted, and its answer may predate the change.
+    // A query that is loading for the first time is not restarted, but its answer may be from before the change, so this is repeated later.
     if (reads.isReadingFirst(isAny)) {
       timer = setTimeout(read, GATHER_MS);
       return;

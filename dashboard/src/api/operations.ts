@@ -32,7 +32,7 @@ export interface components {
       email: string;
     };
     AddPasskeyBody: {
-      /** @description The `toJSON()` of what `navigator.credentials.create` returned. */
+      /** @description The credential that `navigator.credentials.create` returned, converted with `toJSON()`. */
       credential: {
         id: string;
         rawId: string;
@@ -50,15 +50,29 @@ export interface components {
        */
       name?: string | undefined;
     };
+    /** AlertProof */
+    AlertProof: {
+      /**
+       * @description UNPROVED while no operator has confirmed that a test alert with the present settings arrived, or dismissed the warning.
+       * @enum {string}
+       */
+      state: "UNPROVED" | "PROVED" | "DISMISSED";
+      /** @description When the mail provider or the receiver last accepted a test alert; null if the settings have changed since. */
+      testAcceptedAt: string | null;
+      /** @description When an operator last confirmed that one arrived, also if the settings have changed. */
+      provedAt: string | null;
+      /** @description When an operator dismissed the warning. */
+      dismissedAt: string | null;
+    };
     /** AskedFactors */
     AskedFactors: {
-      /** @description Any one of these is enough. For email_code, a code was mailed. */
+      /** @description Any one of these is enough. If email_code is listed, a code was mailed. */
       factors: ("passkey" | "totp" | "backup_code" | "email_code")[];
       /** @description Options for `navigator.credentials.get`; null if the user has no passkey. */
       passkey: components["schemas"]["PasskeyRequestOptions"] | null;
     };
     AuthorizeApplicationBody: {
-      /** @description The value from the page `/api-keys/authorize`. It can be answered once, within 30 minutes. */
+      /** @description Identifies the application's request; taken from the page `/api-keys/authorize`. It can be answered once, within 30 minutes. */
       question: string;
       /**
        * @description Becomes the name of the key.
@@ -67,7 +81,7 @@ export interface components {
       application: string;
       /** @description Where the page sends the key; null if it is shown instead. */
       redirect: string | null;
-      /** @description Names of rights in BTCPay Server's API. Your own role must have the permissions that they need. */
+      /** @description Names of permissions in BTCPay Server's API. Your own role must have the matching permissions. */
       rights: readonly (
         | "btcpay.store.canviewstoresettings"
         | "btcpay.store.canviewinvoices"
@@ -117,7 +131,7 @@ export interface components {
        * @enum {string}
        */
       kind: "SECRET" | "PUBLIC";
-      /** @description Names in upper snake case. This kind of key must be able to hold them, and your own role must have them. */
+      /** @description Names in upper snake case. This kind of key must be allowed to have each of them, and your own role must have them too. */
       permissions: readonly (
         | "MERCHANT_VIEW"
         | "MERCHANT_UPDATE"
@@ -179,7 +193,7 @@ export interface components {
     /** DeploymentStatus */
     DeploymentStatus: {
       /**
-       * @description FAILING exactly if there is a reason.
+       * @description FAILING if and only if there is a reason.
        * @enum {string}
        */
       status: "OK" | "FAILING";
@@ -197,63 +211,64 @@ export interface components {
           | "CRON_STOPPED"
           | "ADDRESS_QUARANTINED"
           | "DATABASE_NEARLY_FULL";
-        /** @description The network that it is about, if it is about one. */
+        /** @description The network that the reason is about; null if it is not about one network. */
         network: string | null;
         since: string | null;
         /** @description A sentence for operators. */
         detail: string;
       }[];
-      /** @description Every network with a source, or that was ever watched. */
+      /** @description Every network that has a source or was ever watched. */
       networks: {
         network: string;
         /** @description Newest block that was read completely */
         cursorHeight: number | null;
         /** @description Newest block of the network's source */
         tipHeight: number | null;
-        /** @description Seconds since the time up to which everything was read; null while nothing is watched */
+        /** @description Seconds since the time up to which everything was read; null while nothing is watched or nothing has been read */
         lagSeconds: number | null;
         /** @description Whether a payment on the network is awaited */
         isWaitedOn: boolean;
-        /** @description Addresses that the source refuses or that are flooded: they are read by themselves */
+        /** @description Number of addresses that the source refuses or that are flooded; they are read separately */
         quarantinedAddresses: number;
-        /** @description Since when the network's source cannot be read; null while it can */
+        /** @description When the network's source stopped answering; null while it answers */
         degradedSince: string | null;
-        /** @description Since when an operator has it paused */
+        /** @description When an operator paused it */
         pausedAt: string | null;
       }[];
       cron: {
-        /** @description When the scheduled jobs last began; they do every minute. */
+        /** @description When the scheduled jobs last started; they run every minute. */
         lastRunAt: string | null;
       };
       database: {
         bytes: number;
-        /** @description The setting `DATABASE_LIMIT_GB`. */
+        /** @description The setting `DATABASE_LIMIT_GB`, in bytes. */
         limitBytes: number;
       };
       invoices: {
-        /** @description When the oldest open invoice ended whose end is over. The sweep settles it. */
+        /** @description The earliest `expiresAt` of the open invoices that have reached it. The sweep settles these invoices. */
         oldestDueAt: string | null;
         /** @description Invoices that cannot be settled; the log names them. */
         unsettled: number;
       };
-      /** @description Deliveries of webhooks. */
+      /** @description Webhook deliveries. */
       deliveries: {
-        /** @description More than 10000 are not counted. */
+        /** @description The number of due items, up to 10000. */
         due: number;
         oldestDueAt: string | null;
       };
-      /** @description Receipts by mail. */
+      /** @description Receipts sent by mail. */
       receipts: {
-        /** @description More than 10000 are not counted. */
+        /** @description The number of due items, up to 10000. */
         due: number;
         oldestDueAt: string | null;
       };
       /** @description Invitations and notices to teams. */
       mails: {
-        /** @description More than 10000 are not counted. */
+        /** @description The number of due items, up to 10000. */
         due: number;
         oldestDueAt: string | null;
       };
+      alerts: components["schemas"]["AlertProof"];
     };
     DisableWalletByLinkBody: {
       /** @description The token from the link in the mail, after `#token=`. */
@@ -270,9 +285,9 @@ export interface components {
     Explorers: {
       data: {
         network: string;
-        /** @description An https address in which `{hash}` stands for it. */
+        /** @description An https URL with the placeholder `{hash}`. */
         transaction: string | null;
-        /** @description An https address in which `{address}` stands for it. */
+        /** @description An https URL with the placeholder `{address}`. */
         address: string | null;
       }[];
     };
@@ -307,7 +322,7 @@ export interface components {
       data: {
         /** @enum {string} */
         provider: "google" | "github";
-        /** @description The provider's id of the account; never an email. */
+        /** @description The provider's id for the account; never an email address. */
         subject: string;
         email: string | null;
         /** Format: date-time */
@@ -372,13 +387,13 @@ export interface components {
        */
       setting: "MASTER_KEY" | "ROW_MAC_KEY" | "CODE_PEPPER" | "SECRETS_AES_KEY" | "SIGNING_KEY" | "API_KEY_MAC_KEY";
       keyId: string;
-      /** @description Whether new rows are written under it. Such a key cannot be retired. */
+      /** @description Whether new rows are written with this key. The newest key cannot be retired. */
       isNewest: boolean;
-      /** @description Stored rows that depend on it. A job renews them under the newest key. */
+      /** @description Number of stored rows that depend on it. A job renews them with the newest key. */
       left: {
         [key: string]: number;
       };
-      /** @description When it may be removed from the setting. `null` while rows are left, and for the newest. */
+      /** @description When it may be removed from the setting. `null` while rows depend on it, and for the newest key. */
       retirableAt: string | null;
     };
     /** KeyUseList */
@@ -388,7 +403,7 @@ export interface components {
     ListInvitationsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -396,7 +411,7 @@ export interface components {
     ListMembersQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -404,7 +419,7 @@ export interface components {
     ListMerchantSummariesQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description A prefix of the name in any case, or an exact id. */
       search?: string | undefined;
@@ -412,7 +427,7 @@ export interface components {
     ListMerchantsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -422,7 +437,7 @@ export interface components {
     ListMyAuditEventsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -496,6 +511,8 @@ export interface components {
             | "setup_link.created"
             | "operator.added"
             | "operator.removed"
+            | "alerts.proved"
+            | "alerts.dismissed"
             | "network.paused"
             | "network.resumed"
             | "network.reread_requested"
@@ -519,7 +536,7 @@ export interface components {
     ListMyInvitationsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -527,7 +544,7 @@ export interface components {
     ListPasskeysQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -535,7 +552,7 @@ export interface components {
     ListRestoreFindingsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -545,7 +562,7 @@ export interface components {
     ListSessionsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -572,7 +589,7 @@ export interface components {
       email: string;
       name: string | null;
       emailVerified: boolean;
-      /** @description Whether you run this deployment. It gives no access to a merchant's data. */
+      /** @description Whether you are an operator of this deployment. This gives no access to a merchant's data. */
       isOperator: boolean;
       factors: {
         totp: boolean;
@@ -649,11 +666,11 @@ export interface components {
        * @example 2026-11-21T12:00:00.000Z
        */
       createdAt: string;
-      /** @description Null for a merchant that takes payments. */
+      /** @description Null for a merchant that is not suspended. */
       suspendedAt: string | null;
-      /** @description Created in the last 24 hours, to a quarter of an hour. */
+      /** @description Number created in the last 24 hours, accurate to a quarter of an hour. */
       invoices: number;
-      /** @description Deliveries to its endpoints whose time has come; 1000 means that there may be more. */
+      /** @description Due deliveries to its endpoints; 1000 means that there may be more. */
       dueDeliveries: number;
     };
     /** MerchantSummaryList */
@@ -664,25 +681,52 @@ export interface components {
     /** NetworkState */
     NetworkState: {
       network: string;
-      /** @description Whether a source of it is configured. */
+      /** @description Whether a source is configured for the network. */
       hasSource: boolean;
-      /** @description Whether nothing on it is watched, so that it is not read. */
+      /** @description True if nothing on the network is watched, so that it is not read. */
       isResting: boolean;
       /** @description Everything up to this block has been read. */
       cursorHeight: number | null;
-      /** @description The newest block of its source, when last asked. */
+      /** @description The newest block of the network's source, when it was last asked. */
       tipHeight: number | null;
-      /** @description Since when an operator has kept it from being read. */
+      /** @description When an operator paused it. */
       pausedAt: string | null;
-      /** @description The most preferred first. No part of a URL is returned. */
+      /** @description In order of preference. Only the host of a URL is returned, never a path, a query or a key. */
       sources: {
         kind: string;
+        /** @description The host of its URL, with the port. A label that looks like a key is replaced by `…`. */
+        host: string;
+        /**
+         * @description FIRST: the source that is read. SECOND_OPINION: a source that is asked when the first one fails, and before an invoice expires or a large payment is confirmed.
+         * @enum {string}
+         */
+        role: "FIRST" | "SECOND_OPINION";
         /** @description Failures in a row; 0 for a source that answered its last request, or was not asked. */
         failures: number;
-        /** @description Why it failed: `BANNED` and `RATE_LIMITED` for a source that refuses further requests. */
+        /** @description Why it failed. `BANNED` and `RATE_LIMITED` mean that the source refuses further requests. */
         lastOutage: string | null;
         /** @description When it is asked again; null for a source that has not failed. */
         askedAgainAt: string | null;
+        /** @description When it last answered, to the minute; null if that is not known. */
+        answeredAt: string | null;
+        /** @description The newest block that it returned when it was last asked. */
+        height: number | null;
+        /** @description Its last failure, even if it has answered since. */
+        lastFailure: {
+          /** @description The kind of failure, such as `TIMEOUT` or `BANNED`. */
+          code: string;
+          /** @description The failure in words. */
+          message: string;
+          /** @description What to do next. */
+          nextStep: string;
+          /**
+           * Format: date-time
+           * @example 2026-11-21T12:00:00.000Z
+           */
+          at: string;
+        } | null;
+        /** @description The maximum number of addresses and payments that a pass asks it for, because it failed with more; null if there is no such limit. */
+        mostAddresses: number | null;
       }[];
       /** @description The range that is being read again, or the last one that was. */
       reread: components["schemas"]["Reread"] | null;
@@ -690,6 +734,61 @@ export interface components {
     /** NetworkStateList */
     NetworkStateList: {
       data: components["schemas"]["NetworkState"][];
+      /** @description Why `CHAIN_SOURCES` is invalid, so that no network is read; null if it is valid. */
+      settingError: string | null;
+      /** @description The first of the settings `CHAIN_SOURCES` and `CHAIN_SOURCES_2` to `CHAIN_SOURCES_9` that has no value. Networks in this setting are added to those in the others. Null if every setting has a value. */
+      freeSetting: string | null;
+    };
+    /** NetworkTrial */
+    NetworkTrial: {
+      network: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      triedAt: string;
+      /** @description The sources, in the order of the setting. */
+      data: {
+        kind: string;
+        /** @description The host of its URL, with the port. A label that looks like a key is replaced by `…`. */
+        host: string;
+        /**
+         * @description FIRST: the source that is read. SECOND_OPINION: a source that is asked when the first one fails, and before an invoice expires or a large payment is confirmed.
+         * @enum {string}
+         */
+        role: "FIRST" | "SECOND_OPINION";
+        /**
+         * @description BEHIND: it answers, but lacks blocks. NOT_ASKED: it refuses requests until `askedAgainAt`, and asking it earlier would prolong the refusal.
+         * @enum {string}
+         */
+        outcome: "OK" | "BEHIND" | "FAILED" | "NOT_ASKED";
+        /** @description Its newest block; null if it did not return one. */
+        height: number | null;
+        /** @description The time of that block. */
+        blockAt: string | null;
+        /** @description How long it took to return its newest block. */
+        latencyMs: number | null;
+        /** @description Null if and only if the outcome is OK. */
+        failure: {
+          /** @description The kind of failure, such as `TIMEOUT` or `BANNED`. */
+          code: string;
+          /** @description The failure in words. */
+          message: string;
+          /** @description What to do next. */
+          nextStep: string;
+        } | null;
+        /** @description `NO_BALANCES`: coins that a contract sends are not seen through this source. */
+        warning: {
+          /** @description The kind of failure, such as `TIMEOUT` or `BANNED`. */
+          code: string;
+          /** @description The failure in words. */
+          message: string;
+          /** @description What to do next. */
+          nextStep: string;
+        } | null;
+        /** @description Passes do not ask the source before this time. */
+        askedAgainAt: string | null;
+      }[];
     };
     /** NewApiKey */
     NewApiKey: {
@@ -708,7 +807,7 @@ export interface components {
       expiresAt: string | null;
       /** @description Updated at most once a minute. */
       lastUsedAt: string | null;
-      /** @description Until when the previous secret still works; null if there is none. */
+      /** @description The time at which the previous secret stops working; null if there is none. */
       rotatedUntil: string | null;
       /**
        * Format: date-time
@@ -719,7 +818,7 @@ export interface components {
       createdBy: string | null;
       /** @description The origin of the application that asked for the key; null if none did. */
       givenTo: string | null;
-      /** @description When the key stops working unless it is used before; null once it was used. */
+      /** @description When the key stops working if it has not been used by then; null once it has been used. */
       expiresUnusedAt: string | null;
       /** @description The key itself. Shown only in this response; it is not stored. */
       secret: string;
@@ -747,9 +846,9 @@ export interface components {
         lastPage: number;
       };
     };
-    /** @description What may be called besides, by operationId. */
+    /** @description The other operations, by operationId. */
     OtherOperations: {
-      /** @description Disable a wallet with the link in a mail about its change. Needs only the token, which works once, within 7 days, while its recipient is an OWNER or ADMIN. After that no new invoice uses the wallet. Needs no key. */
+      /** @description Disable a wallet with the link in a mail about its change. Needs only the token, which works once, within 7 days, while its recipient is an OWNER or ADMIN. Once the wallet is disabled, no new invoice uses it. Needs no key. */
       disableWalletByLink: {
         body: components["schemas"]["DisableWalletByLinkBody"];
         answer: {
@@ -758,7 +857,7 @@ export interface components {
           isEnabled: false;
         };
       };
-      /** @description Live updates for a merchant's team. A WebSocket for the pages of this service: a member's session and our own `Origin` header, never a key. Each text is JSON with `type` and `eventId`: `invoice` (`invoiceId`, `status`, `sequence`), `unmatched` (`paymentId`), `wallet` (`walletId`), `endpoint` (`webhookId`: it was switched off, or has started to fail), or `reread`. A message says what to read again through the API, and is sent only to members who may view it. Most are sent at once; a new invoice within 5 seconds, or within 30 after a quiet period. To miss nothing, connect again with `after`; without it, or if it is too old, the first message is `reread`: read everything that you show again. Send "ping" to keep the connection; the answer is "pong". At most 10 connections of a member and 200 of a merchant, more are refused with 429. A connection is closed with 1008 within two minutes after the session or the seat has ended, at once when a role changes or a member is removed. Needs the session of a member with the permission invoice:view; not for API keys. */
+      /** @description Live updates for a merchant's team. A WebSocket for the pages of this service: it needs a member's session and an `Origin` header with our own origin, and accepts no key. Each text message is JSON with `type` and `eventId`: `invoice` (`invoiceId`, `status`, `sequence`), `unmatched` (`paymentId`), `wallet` (`walletId`), `endpoint` (`webhookId`: it was switched off, or has started to fail), or `reread`. A message says what to read again through the API, and is sent only to members who may view it. Most messages are sent at once; those about new invoices within 5 seconds, or within 30 seconds after a quiet period. To miss nothing, connect again with `after`, or at first with `readWithinMs`, and changes since then are sent. Without them, or if it was too long ago, the first message is `reread`: read again everything that you show. Send "ping" to keep the connection; the answer is "pong". At most 10 connections per member and 200 per merchant; more are refused with 429. A connection is closed with the code 1008 within two minutes after the session or the membership has ended, and at once when a role changes or a member is removed. Needs the session of a member with the permission invoice:view; not for API keys. */
       watchMerchant: {
         query: components["schemas"]["WatchMerchantQuery"];
         answer: undefined;
@@ -806,7 +905,7 @@ export interface components {
         body: components["schemas"]["RotateApiKeyBody"];
         answer: components["schemas"]["NewApiKey"];
       };
-      /** @description Give an application a key with the rights that it asks for. For the page `/api-keys/authorize`, to which shop plugins of BTCPay Server send a user. Only this response shows the secret. The key expires after an hour unless it is used. Needs API_KEY_CREATE. */
+      /** @description Give an application a key with the permissions that it asks for. For the page `/api-keys/authorize`, to which shop plugins of BTCPay Server send a user. Only this response shows the secret. The key expires after an hour unless it is used. Needs API_KEY_CREATE. */
       authorizeApplication: {
         body: components["schemas"]["AuthorizeApplicationBody"];
         answer: components["schemas"]["NewApiKey"];
@@ -824,7 +923,7 @@ export interface components {
         body: components["schemas"]["ChangeRoleBody"];
         answer: components["schemas"]["Member"];
       };
-      /** @description Remove a member whose role is strictly below yours. API keys and everything else that they created stay. Needs the session of a member with the permission team:remove; not for API keys. */
+      /** @description Remove a member whose role is strictly below yours. API keys and everything else that they created remain. Needs the session of a member with the permission team:remove; not for API keys. */
       removeMember: {
         params: {
           memberId: string;
@@ -846,7 +945,7 @@ export interface components {
       getTeamSecurity: {
         answer: components["schemas"]["TeamSecurity"];
       };
-      /** @description Change the security settings that the team requires. They apply to every member, also the owner, but never to API keys. You cannot require what your own account does not have. Needs the session of the owner; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Change the security settings that the team requires. They apply to every member, including the owner, but never to API keys. You cannot require what your own account does not have. Needs the session of the owner; not for API keys. A user must have given a factor in the last 5 minutes. */
       updateTeamSecurity: {
         body: components["schemas"]["UpdateTeamSecurityBody"];
         answer: components["schemas"]["TeamSecurity"];
@@ -856,12 +955,12 @@ export interface components {
         query: components["schemas"]["ListInvitationsQuery"];
         answer: components["schemas"]["InvitationList"];
       };
-      /** @description Invite a user by email. The role must be strictly below yours. To invite an ADMIN you must have given a factor in the last 5 minutes. The link in the mail works once, for 7 days, for a user with that email address. After 500 mails a day of the merchant, 200 of yours or 10 to the address, the invitation is created anyway but its mail waits: `mailedAt` is null until it is sent. Needs the session of a member with the permission team:invite; not for API keys. */
+      /** @description Invite a user by email. The role must be strictly below yours. To invite an ADMIN you must have given a factor in the last 5 minutes. The link in the mail works once, for 7 days, for a user with that email address. The daily limits are 500 mails from the merchant, 200 from you and 10 to the address. If one is reached, the invitation is still created but its mail waits: `mailedAt` is null until it is sent. Needs the session of a member with the permission team:invite; not for API keys. */
       inviteMember: {
         body: components["schemas"]["InviteMemberBody"];
         answer: components["schemas"]["Invitation"];
       };
-      /** @description Resend an invitation, with a new link and new 7 days. The old link stops working. For an invitation to ADMIN you must have given a factor in the last 5 minutes. If a daily limit is reached, the mail waits: `mailedAt` is null until it is sent. Needs the session of a member with the permission team:invite; not for API keys. */
+      /** @description Resend an invitation, with a new link that works for 7 days. The old link stops working. For an invitation to ADMIN you must have given a factor in the last 5 minutes. If a daily limit is reached, the mail waits: `mailedAt` is null until it is sent. Needs the session of a member with the permission team:invite; not for API keys. */
       resendInvitation: {
         params: {
           invitationId: string;
@@ -897,17 +996,17 @@ export interface components {
         query: components["schemas"]["ListMyAuditEventsQuery"];
         answer: shared.AuditEventList;
       };
-      /** @description Start a sign-in: mail a code. The response is the same with and without an account; the first sign-in creates one, if the deployment's `SIGN_UP` lets everyone in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour. Needs no key. */
+      /** @description Start a sign-in: mail a code. The response is the same whether or not an account exists; the first sign-in creates one if the deployment's `SIGN_UP` lets everyone in or an invitation waits for the address. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour. Needs no key. */
       startEmailSignIn: {
         body: components["schemas"]["StartEmailSignInBody"];
         answer: components["schemas"]["CodeSent"];
       };
-      /** @description Sign in with a mailed code. Needs the `signin` cookie from the start, and sets the cookie of the session. A code works once, and after 5 wrong tries not at all. In the state `pending_2fa` the session can only call `/api/v1/auth/second-factor/*` until a second factor was given. Needs no key. */
+      /** @description Sign in with a mailed code. Needs the `signin` cookie from the start of the sign-in, and sets the session cookie. A code works once, and no longer works after 5 wrong attempts. In the state `pending_2fa`, the session can only call `/api/v1/auth/second-factor/*` until a second factor has been given. Needs no key. */
       verifyEmailSignIn: {
         body: components["schemas"]["VerifyEmailSignInBody"];
         answer: components["schemas"]["SignedIn"];
       };
-      /** @description Sign out: end this session. Also works before the second factor was given. Needs a session. */
+      /** @description Sign out: end this session. Also works before the second factor has been given. Needs a session. */
       signOut: {
         answer: undefined;
       };
@@ -915,12 +1014,12 @@ export interface components {
       beginPasskeySignIn: {
         answer: components["schemas"]["PasskeyRequestOptions"];
       };
-      /** @description Sign in with a passkey. Send the result of `navigator.credentials.get`, with the `signin` cookie of the options. No second factor is needed, because a passkey verifies its user. The refusal is the same for anything that is wrong. Needs no key. */
+      /** @description Sign in with a passkey. Send the result of `navigator.credentials.get`, with the `signin` cookie that came with the options. No second factor is needed, because a passkey verifies its user. The error is the same whatever is wrong. Needs no key. */
       verifyPasskeySignIn: {
         body: components["schemas"]["VerifyPasskeySignInBody"];
         answer: components["schemas"]["SignedIn"];
       };
-      /** @description List the second factors that complete a sign-in. Mails a code if mailed codes are one of them. Needs a session. */
+      /** @description List the second factors that complete a sign-in. Mails a code if mailed codes are among them. Needs a session. */
       startSecondFactor: {
         answer: components["schemas"]["AskedFactors"];
       };
@@ -950,7 +1049,7 @@ export interface components {
         query: components["schemas"]["StartProviderSignInQuery"];
         answer: undefined;
       };
-      /** @description The redirect URI to which the provider sends the browser back. A linked identity signs its user in, an unknown one creates an account if `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting. Needs no key. */
+      /** @description The redirect URI to which the provider sends the browser back. A linked identity signs its user in; an unknown one creates an account if `SIGN_UP` lets everyone in. If its verified email already belongs to an account, or sign-up is closed, a code is mailed to that address; sending the code to `/api/v1/auth/email/verify` links the identity and signs the user in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json`, the response reports what was done instead of redirecting. Needs no key. */
       finishProviderSignIn: {
         params: {
           provider: string;
@@ -1015,7 +1114,7 @@ export interface components {
         };
         answer: undefined;
       };
-      /** @description Switch on mailed codes as a second factor. Every sign-in then needs a mailed code, for users without an authenticator app. It counts for teams that require a second factor. Needs a session. A user must have given a factor in the last 5 minutes. */
+      /** @description Switch on mailed codes as a second factor. Every sign-in except with a passkey then needs a second factor, and a mailed code is enough. This satisfies teams that require a second factor. Needs a session. A user must have given a factor in the last 5 minutes. */
       enableEmailOtp: {
         answer: undefined;
       };
@@ -1023,7 +1122,7 @@ export interface components {
       disableEmailOtp: {
         answer: undefined;
       };
-      /** @description Start the enrolment of an authenticator app. The app is not a factor until you confirm a code of it. Needs a session. A user must have given a factor in the last 5 minutes. */
+      /** @description Start the enrolment of an authenticator app. The app does not count as a factor until you confirm a code from it. Needs a session. A user must have given a factor in the last 5 minutes. */
       enrolTotp: {
         answer: components["schemas"]["TotpSecret"];
       };
@@ -1031,7 +1130,7 @@ export interface components {
       disableTotp: {
         answer: undefined;
       };
-      /** @description Switch on the authenticator app with its first code. Returns ten backup codes, only once. The session counts as stepped up and gets a new cookie; your other sessions end. Needs a session. A user must have given a factor in the last 5 minutes. */
+      /** @description Switch on the authenticator app with its first code. Returns ten backup codes, which are not shown again. The session counts as stepped up and gets a new cookie; your other sessions end. Needs a session. A user must have given a factor in the last 5 minutes. */
       confirmTotp: {
         body: components["schemas"]["ConfirmTotpBody"];
         answer: components["schemas"]["BackupCodes"];
@@ -1060,12 +1159,12 @@ export interface components {
         };
         answer: undefined;
       };
-      /** @description Start to redeem a set-up link. Returns the options for `navigator.credentials.create`. Anyone who can deploy makes the link: `npm run setup-link`. It works once, for 24 hours. Needs no key. */
+      /** @description Start to redeem a set-up link. Returns the options for `navigator.credentials.create`. Anyone who can deploy can create the link with `npm run setup-link`. It works once, within 24 hours. Needs no key. */
       beginSetUp: {
         body: components["schemas"]["BeginSetUpBody"];
         answer: components["schemas"]["PasskeyCreationOptions"];
       };
-      /** @description Redeem a set-up link: become an operator with a passkey. Send the result of `navigator.credentials.create`. The user with the address becomes an operator and gets the passkey; if there is none, an account is created. The session's cookie is set. If `PUBLIC_URL` is empty, links and passkeys use this origin from now on. Needs no key. */
+      /** @description Redeem a set-up link: become an operator with a passkey. Send the result of `navigator.credentials.create`. The user with this email address becomes an operator and gets the passkey; if there is no such user, an account is created. The session's cookie is set. If `PUBLIC_URL` is empty, links and passkeys use this origin from now on. Needs no key. */
       redeemSetUpLink: {
         body: components["schemas"]["RedeemSetUpLinkBody"];
         answer: components["schemas"]["SignedIn"];
@@ -1079,31 +1178,36 @@ export interface components {
         body: components["schemas"]["AddOperatorBody"];
         answer: components["schemas"]["Operator"];
       };
-      /** @description Make an operator a plain user. Their account and their seats in teams stay. The last operator cannot be removed. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Make an operator an ordinary user. They keep their account and their team memberships. The last operator cannot be removed. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       removeOperator: {
         params: {
           userId: string;
         };
         answer: undefined;
       };
-      /** @description List the keys of the deployment, and when each may be removed. Keys are named by their ids; no part of a key is returned. Counts every stored row that depends on one. Needs the session of an operator; not for API keys. */
+      /** @description List the keys of the deployment, and when each may be removed. Keys are identified by their ids; no part of a key is returned. For each key, every stored row that depends on it is counted. Needs the session of an operator; not for API keys. */
       listKeys: {
         answer: components["schemas"]["KeyUseList"];
       };
-      /** @description Read whether the deployment works, and what waits. `/healthz` shows the same reasons to anyone, and `/metrics` the same as numbers. Needs the session of an operator; not for API keys. */
+      /** @description Read whether the deployment works, and what is queued. `/healthz` shows the same reasons to anyone, and `/metrics` shows the same facts as numbers. Needs the session of an operator; not for API keys. */
       readDeploymentStatus: {
         answer: components["schemas"]["DeploymentStatus"];
       };
-      /** @description Mail every operator a test, as an alert is mailed. By the same provider and from the same sender as an alert. Each mail is tried once, and the answer says whether the provider took it. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Confirm that a test alert arrived, or dismiss the warning. Until one or the other, `/healthz` has the warning `ALERTS_UNPROVED`, and again when `MAIL_PROVIDER`, `MAIL_FROM`, `ALERT_WEBHOOK_URL` or `ALERT_WEBHOOK_SECRET` changes after an arrival was confirmed. Only you can see whether an alert arrived, in the mailbox or at the receiver. Nothing changes if it was confirmed since the last test, or dismissed before. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      recordAlertProof: {
+        body: components["schemas"]["RecordAlertProofBody"];
+        answer: components["schemas"]["AlertProof"];
+      };
+      /** @description Send a test alert to every operator, and to the receiver of alerts. Uses the mail provider and the sender of real alerts, and posts to `ALERT_WEBHOOK_URL` with the signature of real alerts. Each recipient is tried once, regardless of the others, and the response says for each whether the alert was accepted. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       sendTestAlert: {
         answer: components["schemas"]["TestAlert"];
       };
-      /** @description List the merchants of the deployment, newest first. Shows how many invoices each created in a day and how many deliveries are due; no money, no customers. Needs the session of an operator; not for API keys. */
+      /** @description List the merchants of the deployment, newest first. Shows how many invoices each created in the last 24 hours and how many deliveries are due, but no amounts and no customers. Needs the session of an operator; not for API keys. */
       listMerchantSummaries: {
         query: components["schemas"]["ListMerchantSummariesQuery"];
         answer: components["schemas"]["MerchantSummaryList"];
       };
-      /** @description Suspend a merchant: it takes no new payments. From now on it creates no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything can still be read, and payments to addresses and amounts that payers already have are found, credited and reported as before. Nothing changes if it is already suspended. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Suspend a merchant, so that it creates no new invoices. From now on it creates no invoices (403 MERCHANT_SUSPENDED for its servers, public keys and product pages), and payers of its invoices get no further address or amount. Everything can still be read, and payments to addresses and amounts that payers already have are found, credited and reported as before. Nothing changes if it is already suspended. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       suspendMerchant: {
         answer: components["schemas"]["Suspension"];
       };
@@ -1122,14 +1226,21 @@ export interface components {
         };
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description End a network's pause. Reading continues from where it stopped, so payments made in the meantime are found, as of their own time. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description End a network's pause. Reading continues from where it stopped, so payments made in the meantime are found, and count at the time at which they were made. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       resumeNetwork: {
         params: {
           network: string;
         };
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description Read a range of a network's blocks again. Finds payments that a source had hidden, also those of invoices that have ended. Runs alongside the network's own scan, in steps; a known transfer is not credited twice. At most one range of a network at a time, and no block above the one up to which it was read. Nothing changes for the range that is already being read. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Try each source of a network now. Makes the requests of a pass to each source: for its chain, for its newest block, and for the transfers in a block to an address that belongs to nobody. Test networks and paused networks can be tried too. A source that refuses requests is not asked before its refusal ends. Takes up to 15 seconds. The results also apply to the next pass. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      tryNetworkSources: {
+        params: {
+          network: string;
+        };
+        answer: components["schemas"]["NetworkTrial"];
+      };
+      /** @description Read a range of a network's blocks again. Finds payments that a source failed to return, including those to invoices that have ended. Runs alongside the network's own scan, in steps; a known transfer is not credited twice. A network can have only one range at a time, which must not go beyond the block up to which the network was read. Nothing changes if this range is already being read. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       rereadNetwork: {
         params: {
           network: string;
@@ -1137,18 +1248,18 @@ export interface components {
         body: components["schemas"]["RereadNetworkBody"];
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description Stop reading a range again. Its findings are kept. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
+      /** @description Stop the repeated reading of a range. Payments that it has found are kept. Needs the session of an operator; not for API keys. A user must have given a factor in the last 5 minutes. */
       endReread: {
         params: {
           network: string;
         };
         answer: components["schemas"]["NetworkState"];
       };
-      /** @description Read how far the import after a restore has come. The import of the restore that RESTORE_EPOCH names. Needs the session of an operator; not for API keys. */
+      /** @description Read the progress of the import after a restore. Returns the import of the restore that RESTORE_EPOCH names. Needs the session of an operator; not for API keys. */
       readRestore: {
         answer: components["schemas"]["Restore"];
       };
-      /** @description List what imports could not recover, newest first. From all restores: rows of a lost merchant or wallet, and addresses about which nothing else is known. Needs the session of an operator; not for API keys. */
+      /** @description List what imports could not recover, newest first. Includes all restores. A finding is a row of a lost merchant or wallet, or an address about which nothing else is known. Needs the session of an operator; not for API keys. */
       listRestoreFindings: {
         query: components["schemas"]["ListRestoreFindingsQuery"];
         answer: components["schemas"]["RestoreFindingList"];
@@ -1160,16 +1271,16 @@ export interface components {
         };
         answer: components["schemas"]["RestoreFinding"];
       };
-      /** @description Whether a test chain runs on this machine. Only exists on a server of `npm start` that watches no other chain. Needs a session. */
+      /** @description Read whether a test chain runs on this machine. Only exists on a server started with `npm start` that watches no other chain. Needs a session. */
       getTestChain: {
         answer: components["schemas"]["TestChain"];
       };
-      /** @description Start a test chain on this machine. Only exists on a server of `npm start` that watches no other chain. Needs a session. */
+      /** @description Start a test chain on this machine. Only exists on a server started with `npm start` that watches no other chain. Needs a session. */
       startTestChain: {
         body: components["schemas"]["StartTestChainBody"];
         answer: components["schemas"]["TestChain"];
       };
-      /** @description Pay what a payment method of the test chain asks for. Only exists on a server of `npm start` that watches no other chain. Sends the amount and mines blocks until it is confirmed. Needs a session. */
+      /** @description Pay the amount that a payment method of the test chain asks for. Only exists on a server started with `npm start` that watches no other chain. Sends the amount and mines blocks until it is confirmed. Needs a session. */
       payAsCustomer: {
         body: components["schemas"]["PayAsCustomerBody"];
         answer: components["schemas"]["TestChain"];
@@ -1272,10 +1383,17 @@ export interface components {
       amountDue: string;
       requiredConfirmations: number;
     };
+    RecordAlertProofBody: {
+      /**
+       * @description ARRIVED: a test alert was received. DISMISSED: do not warn that no alert was ever confirmed.
+       * @enum {string}
+       */
+      outcome: "ARRIVED" | "DISMISSED";
+    };
     RedeemSetUpLinkBody: {
       /** @description The part after `#` in the set-up link. */
       token: string;
-      /** @description The `toJSON()` of what `navigator.credentials.create` returned. */
+      /** @description The credential that `navigator.credentials.create` returned, converted with `toJSON()`. */
       credential: {
         id: string;
         rawId: string;
@@ -1294,11 +1412,11 @@ export interface components {
       toHeight: number;
       /** @description How much has been read. Stays 0 until the end if the source is read by address. */
       progress: number;
-      /** @description Transfers to addresses of merchants that were found, known ones included. */
+      /** @description Transfers found to addresses of merchants, including those that were already known. */
       transfers: number;
-      /** @description Addresses that no source answered for. */
+      /** @description Addresses for which no source answered. */
       skippedAddresses: number;
-      /** @description Why the last step failed; it is repeated. */
+      /** @description Why the last step failed. The step is repeated. */
       lastOutage: string | null;
       /**
        * Format: date-time
@@ -1318,7 +1436,7 @@ export interface components {
       epoch: number;
       restoredTo: string | null;
       /**
-       * @description NONE: no restore is named. WAITING: the import has not begun. CLOSED: revocations are being repeated, and nobody is served. IMPORTING: invoices cannot be created yet.
+       * @description NONE: RESTORE_EPOCH names no restore. WAITING: the import has not begun. CLOSED: revocations are being repeated, and keys and members are not served yet. IMPORTING: invoices cannot be created yet.
        * @enum {string}
        */
       state: "NONE" | "WAITING" | "CLOSED" | "IMPORTING" | "DONE";
@@ -1342,15 +1460,15 @@ export interface components {
       epoch: number;
       /** @enum {string} */
       reason: "TERMS_UNKNOWN" | "MERCHANT_LOST" | "WALLET_LOST" | "OWNER_UNCERTAIN" | "REFUSED";
-      /** @description The merchant or user to which it belongs. */
+      /** @description The merchant or user that the finding is about. */
       merchantId: string;
       invoiceId: string | null;
       network: string | null;
       cryptocurrency: string | null;
       address: string | null;
-      /** @description In base units; null at an address of its own. */
+      /** @description In base units; null if the invoice had its own address. */
       amountUnits: string | null;
-      /** @description JSON of what the object had kept besides; null if nothing. */
+      /** @description What else the Durable Object had stored, as JSON; null if nothing. */
       known: string | null;
       /**
        * Format: date-time
@@ -1417,7 +1535,7 @@ export interface components {
     SignInMethods: {
       /** @description The providers of this deployment, for `/api/v1/auth/{provider}/start`. */
       providers: ("google" | "github")[];
-      /** @description Whether anyone's first sign-in makes an account; otherwise it needs an invitation. */
+      /** @description Whether anyone can create an account by signing in; if false, a first sign-in needs an invitation. */
       isSignUpOpen: boolean;
     };
     /** SignedIn */
@@ -1451,7 +1569,7 @@ export interface components {
     /** Suspension */
     Suspension: {
       id: string;
-      /** @description Null for a merchant that takes payments. */
+      /** @description Null for a merchant that is not suspended. */
       suspendedAt: string | null;
     };
     /** TeamSecurity */
@@ -1469,15 +1587,26 @@ export interface components {
     };
     /** TestAlert */
     TestAlert: {
-      /** @description False if no alert is ever sent: `MAIL_PROVIDER` is not set. */
+      /** @description False if no alert is ever mailed: `MAIL_PROVIDER` is not set. */
       isMailConfigured: boolean;
       mails: {
         email: string;
-        /** @description Whether the mail provider took it. Look into the mailbox, too. */
+        /** @description Whether the mail provider accepted it. Check the mailbox as well. */
         isAccepted: boolean;
-        /** @description Why it did not. */
+        /** @description Why the mail provider did not accept it. */
         problem: string | null;
       }[];
+      /** @description Null if no alert is ever POSTed: `ALERT_WEBHOOK_URL` is not set. */
+      webhook: {
+        /** @description The receiver's host; null if a setting is wrong. */
+        host: string | null;
+        /** @description Whether the receiver answered with a status from 200 to 299. */
+        isAccepted: boolean;
+        /** @description The status of the receiver's answer; null if there was none. */
+        statusCode: number | null;
+        /** @description Why the receiver did not accept it. */
+        problem: string | null;
+      } | null;
     };
     /** TestChain */
     TestChain: {
@@ -1544,7 +1673,7 @@ export interface components {
       code: string;
     };
     VerifyPasskeySignInBody: {
-      /** @description The `toJSON()` of what `navigator.credentials.get` returned. */
+      /** @description The credential that `navigator.credentials.get` returned, converted with `toJSON()`. */
       credential: {
         id: string;
         rawId: string;
@@ -1560,12 +1689,12 @@ export interface components {
     };
     VerifySecondFactorBody: {
       /**
-       * @description If absent, a code of 6 digits is totp, of 8 digits email_code, and any other code backup_code.
+       * @description If absent, a 6-digit code counts as totp, an 8-digit code as email_code, and any other code as backup_code.
        * @enum {string}
        */
       method?: ("totp" | "backup_code" | "email_code" | "passkey") | undefined;
       code?: string | undefined;
-      /** @description The `toJSON()` of what `navigator.credentials.get` returned. */
+      /** @description The credential that `navigator.credentials.get` returned, converted with `toJSON()`. */
       credential?:
         | {
             id: string;
@@ -1583,12 +1712,12 @@ export interface components {
     };
     VerifyStepUpBody: {
       /**
-       * @description If absent, a code of 6 digits is totp, of 8 digits email_code, and any other code backup_code.
+       * @description If absent, a 6-digit code counts as totp, an 8-digit code as email_code, and any other code as backup_code.
        * @enum {string}
        */
       method?: ("totp" | "backup_code" | "email_code" | "passkey") | undefined;
       code?: string | undefined;
-      /** @description The `toJSON()` of what `navigator.credentials.get` returned. */
+      /** @description The credential that `navigator.credentials.get` returned, converted with `toJSON()`. */
       credential?:
         | {
             id: string;
@@ -1645,6 +1774,8 @@ export interface components {
     WatchMerchantQuery: {
       /** @description The `eventId` of the last message, to continue after it when the connection was lost. */
       after?: string | undefined;
+      /** @description For a new page, which has no `after` yet: all that it shows was read within this time. */
+      readWithinMs?: number | undefined;
     };
   };
   responses: never;
@@ -1657,6 +1788,7 @@ export type AcceptInvitationBody = components["schemas"]["AcceptInvitationBody"]
 export type AcceptedMember = components["schemas"]["AcceptedMember"];
 export type AddOperatorBody = components["schemas"]["AddOperatorBody"];
 export type AddPasskeyBody = components["schemas"]["AddPasskeyBody"];
+export type AlertProof = components["schemas"]["AlertProof"];
 export type AskedFactors = components["schemas"]["AskedFactors"];
 export type AuthorizeApplicationBody = components["schemas"]["AuthorizeApplicationBody"];
 export type BackupCodes = components["schemas"]["BackupCodes"];
@@ -1698,6 +1830,7 @@ export type MerchantSummary = components["schemas"]["MerchantSummary"];
 export type MerchantSummaryList = components["schemas"]["MerchantSummaryList"];
 export type NetworkState = components["schemas"]["NetworkState"];
 export type NetworkStateList = components["schemas"]["NetworkStateList"];
+export type NetworkTrial = components["schemas"]["NetworkTrial"];
 export type NewApiKey = components["schemas"]["NewApiKey"];
 export type Operator = components["schemas"]["Operator"];
 export type OperatorList = components["schemas"]["OperatorList"];
@@ -1707,6 +1840,7 @@ export type PasskeyCreationOptions = components["schemas"]["PasskeyCreationOptio
 export type PasskeyList = components["schemas"]["PasskeyList"];
 export type PasskeyRequestOptions = components["schemas"]["PasskeyRequestOptions"];
 export type PayAsCustomerBody = components["schemas"]["PayAsCustomerBody"];
+export type RecordAlertProofBody = components["schemas"]["RecordAlertProofBody"];
 export type RedeemSetUpLinkBody = components["schemas"]["RedeemSetUpLinkBody"];
 export type Reread = components["schemas"]["Reread"];
 export type RereadNetworkBody = components["schemas"]["RereadNetworkBody"];
@@ -1742,7 +1876,7 @@ export type WatchMerchantQuery = components["schemas"]["WatchMerchantQuery"];
 
 export type Operations = shared.Operations & OtherOperations;
 
-/** Method, and path below the merchant's. */
+/** The method of each operation and its path, which begins below the merchant's. */
 export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   createInvoice: "POST /invoices",
   listInvoices: "GET /invoices",
@@ -1871,6 +2005,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   removeOperator: "DELETE /api/v1/operator/operators/{userId}",
   listKeys: "GET /api/v1/operator/keys",
   readDeploymentStatus: "GET /api/v1/operator/status",
+  recordAlertProof: "POST /api/v1/operator/alerts/proof",
   sendTestAlert: "POST /api/v1/operator/alerts/test",
   listMerchantSummaries: "GET /api/v1/operator/merchants",
   suspendMerchant: "POST /api/v1/operator/merchants/{merchantId}/suspension",
@@ -1878,6 +2013,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   listNetworks: "GET /api/v1/operator/networks",
   pauseNetwork: "POST /api/v1/operator/networks/{network}/pause",
   resumeNetwork: "DELETE /api/v1/operator/networks/{network}/pause",
+  tryNetworkSources: "POST /api/v1/operator/networks/{network}/trial",
   rereadNetwork: "POST /api/v1/operator/networks/{network}/reread",
   endReread: "DELETE /api/v1/operator/networks/{network}/reread",
   readRestore: "GET /api/v1/operator/restore",

@@ -1,4 +1,4 @@
-// Reads and changes of the API for components, over TanStack Query. A write marks all cached data as stale: only the service knows what it
+// Reads and writes through the API, for components, with TanStack Query. A write marks all cached data as stale: only the service knows what it
 // affects (an invoice, its list, the totals).
 import { notifications } from "@mantine/notifications";
 import {
@@ -33,7 +33,7 @@ export function createQueryClient(signedOut: () => void): QueryClient {
         check(error);
         if (mutation.meta?.isShownInPlace !== true) showError(error);
       },
-      // A refused read stays refused: refetching it would remove the form that is open in its place.
+      // A query that was refused is not refetched, because that would replace the form that is shown instead of its data.
       onSuccess: () => client.invalidateQueries({ predicate: ({ state }) => state.data !== undefined }),
     }),
     defaultOptions: {
@@ -72,8 +72,9 @@ export function showError(error: Error): void {
   });
 }
 
+/** A message that is more than text has a button, such as Undo: it stays for a minute. */
 export function showDone(message: ReactNode): void {
-  notifications.show({ color: "green", message, autoClose: typeof message === "string" ? 4_000 : 12_000 });
+  notifications.show({ color: "green", message, autoClose: typeof message === "string" ? 4_000 : 60_000 });
 }
 
 export function reading<K extends OperationId>(operation: K, input: InputOf<K>) {
@@ -100,7 +101,7 @@ interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-/** The rows of a list so far: further pages load on request. `key` names the operation and its input. */
+/** The rows of a list that are loaded so far; further pages load on request. `key` names the operation and its input. */
 export function useGrowingList<Row>(
   key: readonly unknown[],
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>,
@@ -116,17 +117,17 @@ export function useGrowingList<Row>(
 
 interface ChangeOptions<K extends OperationId> {
   readonly onSuccess?: (answer: AnswerOf<K>) => void;
-  /** Leaves the page of a deleted object: it would be refetched, and not be found. */
+  /** Leaves the page of a deleted object, which could no longer be fetched. */
   readonly leave?: () => Promise<void>;
-  /** If the component itself shows the error: at fields, or next to the form. */
+  /** Whether the component itself shows the error, at its fields or next to the form. */
   readonly isShownInPlace?: boolean;
-  /** False if a repeated call would be refused: codes work once. */
+  /** False if a repeated call would be refused, such as one with a code that works once. */
   readonly isRepeatable?: boolean;
 }
 
 /**
- * A write, retried with the same Idempotency-Key while its failure is temporary. The key belongs to the intent: resending the same input
- * after a failure reuses it, and different input or a success ends it.
+ * A write, retried with the same Idempotency-Key while its failure is temporary. If the user sends the same input again after a failure, the key is
+ * reused; different input, or the input after a success, gets a new key.
  */
 export function useChange<K extends OperationId>(operation: K, options: ChangeOptions<K> = {}) {
   const { onSuccess, leave, isShownInPlace = false, isRepeatable = true } = options;
@@ -136,7 +137,7 @@ export function useChange<K extends OperationId>(operation: K, options: ChangeOp
     mutationFn: async (input: InputOf<K>) => {
       intent.current = intentOf(intent.current, JSON.stringify(input));
       const answer = await call(operation, input, { idempotencyKey: intent.current.key });
-      // A cached list would briefly show what was deleted.
+      // A cached list would briefly show the deleted object.
       if (operation.startsWith("delete")) client.removeQueries({ type: "inactive" });
       await leave?.();
       return answer;

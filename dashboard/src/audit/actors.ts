@@ -1,4 +1,4 @@
-// Who acts: members and keys by name. For members who left, and for revoked keys, only the id remains.
+// The authors of log entries: members and keys by name. For members who left, and for revoked keys, only the id remains.
 import type { AuditEvent } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
 import { useMay, useMe, useMerchant } from "../shell/merchants.ts";
@@ -8,7 +8,7 @@ interface Actors {
   /** Names of members and keys, by their ids. */
   readonly names: ReadonlyMap<string, string>;
   readonly nameOf: (actor: AuditEvent["actor"]) => string;
-  /** For use outside the console: an email address or a key's name, "" if there is none. */
+  /** For use outside the console: an email address or a key's name, "" if neither is known. */
   readonly plainNameOf: (actor: AuditEvent["actor"]) => string;
   readonly options: readonly {
     readonly group: string;
@@ -17,9 +17,9 @@ interface Actors {
 }
 
 const KINDS = [
-  { value: "USER", label: "Any person" },
+  { value: "USER", label: "Any user" },
   { value: "API_KEY", label: "Any API key" },
-  { value: "SYSTEM", label: "The service" },
+  { value: "SYSTEM", label: "Edgetill" },
 ];
 
 export function useActors(): Actors {
@@ -35,7 +35,7 @@ export function useActors(): Actors {
   return {
     names: new Map([...names, ...members.map(({ id, email }) => [id, email] as const)]),
     nameOf: ({ kind, id }) => {
-      if (kind === "SYSTEM" || id === null) return "The service";
+      if (kind === "SYSTEM" || id === null) return "Edgetill";
       if (id === me.id) return "You";
       const name = names.get(id);
       if (kind === "API_KEY") return name === undefined ? `API key ${id}` : `API key “${name}”`;

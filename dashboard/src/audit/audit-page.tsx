@@ -1,4 +1,4 @@
-// Who changed what. Entries are never changed or deleted.
+// The audit log: who changed what. Entries are never changed or deleted.
 import { Card, Group, Select } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { call } from "../api/call.ts";
@@ -31,7 +31,7 @@ export function AuditPage() {
   return (
     <ListPage
       title="Audit"
-      subtitle="Who changed what, newest first. Nothing here is ever changed or deleted."
+      subtitle="Who changed what, newest first. Entries cannot be changed or deleted."
       actions={
         <ListExportButton
           read={(place, signal) => call("listAuditEvents", { merchantId, query: { ...query, ...place } }, { signal })}
@@ -43,8 +43,8 @@ export function AuditPage() {
       filters={<Filters address={address} actors={actors.options} />}
       query={entries}
       address={address}
-      none={<EmptyList title="Nothing has been changed yet" />}
-      unmatched={{ title: "No entry matches", all: "Show all entries" }}
+      none={<EmptyList title="No changes yet" />}
+      unmatched={{ title: "No matching entries", all: "Show all entries" }}
     >
       {(rows, isStale) => (
         <Card padding={0} style={{ opacity: isStale ? 0.6 : 1 }}>
@@ -55,7 +55,7 @@ export function AuditPage() {
   );
 }
 
-/** As the API expects them. */
+/** The filters as the API expects them. */
 function useFilters({ from, to, ...others }: Omit<AuditSearch, "cursor">) {
   const zone = useZoneName();
   return {
@@ -77,7 +77,7 @@ interface FiltersProps {
 
 function Filters({ address: { search, filter }, actors }: FiltersProps) {
   return (
-    <Group gap="sm" align="flex-end" role="search" aria-label="Filter the log">
+    <Group gap="sm" align="flex-end" role="search" aria-label="Filter the audit log">
       <Select
         label="Who"
         placeholder="Anyone"

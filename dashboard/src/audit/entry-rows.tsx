@@ -71,16 +71,16 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEvent; readonly nameOf:
       <Stack component="dl" gap="xs" m={0}>
         <Fact name="Who">
           {nameOf(actor)}
-          {actor.id !== null && <CopyText value={actor.id} name="the id of who did it" />}
+          {actor.id !== null && <CopyText value={actor.id} name="the actor's ID" />}
         </Fact>
-        <Fact name="Of">
-          <CopyText value={target} name="the id of what was changed" />
+        <Fact name="Object">
+          <CopyText value={target} name="the ID of the changed object" />
           <TargetLink target={target} />
         </Fact>
-        {ip !== null && <Fact name="From">{ip}</Fact>}
+        {ip !== null && <Fact name="IP address">{ip}</Fact>}
         {requestId !== null && (
           <Fact name="Request">
-            <CopyText value={requestId} name="the request's id" />
+            <CopyText value={requestId} name="the request ID" />
           </Fact>
         )}
       </Stack>
@@ -88,20 +88,20 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEvent; readonly nameOf:
   );
 }
 
-/** If the console has a page for the changed object. */
+/** A link to the changed object, if the console has a page for it. */
 function TargetLink({ target }: { readonly target: string }) {
   const { id: merchantId } = useMerchant();
   if (target.startsWith("inv_")) {
     return (
       <Link to="/console/$merchantId/invoices/$invoiceId" params={{ merchantId, invoiceId: target }}>
-        Open the invoice
+        View invoice
       </Link>
     );
   }
   if (target.startsWith("pay_")) {
     return (
       <Link to="/console/$merchantId/payments/$paymentId" params={{ merchantId, paymentId: target }}>
-        Open the payment
+        View payment
       </Link>
     );
   }

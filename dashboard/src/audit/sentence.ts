@@ -1,18 +1,18 @@
-// An entry of the log as a sentence: `You renamed the merchant from “Corner shop” to “Harbour Coffee”`. The log has facts and ids; names of
-// invoices, members and keys are those of today, where they are known. What a person typed is shown without characters that would turn the
-// order of what follows.
+// An entry of the log as a sentence: `You renamed the merchant from “Corner shop” to “Harbour Coffee”`. The log has only ids of invoices, members
+// and keys; the sentence shows their current names, if those are known. Text that a person typed is shown without characters that would reverse
+// the text after it.
 import { plainText } from "../../../src/lib/plain-text.ts";
 import type { AuditEvent } from "../api/operations.ts";
 import { INVOICE_STATES, isInvoiceStatus } from "../invoices/states.ts";
 import { coinName } from "../shell/coin-name.ts";
 import { actionWords, changesOf, isKnownAction, type KnownAction } from "./words.ts";
 
-/** What the reader knows besides the log. */
+/** Names and formats that the log itself does not contain. */
 export interface Known {
   readonly actor: string;
   /** The name of an invoice, member or key; undefined if it was deleted, or the reader may not see it. */
   readonly nameOf: (id: string) => string | undefined;
-  /** In the invoice's currency, if that is known. */
+  /** The amount in the invoice's currency, if the currency is known. */
   readonly moneyOf: (amount: string, invoiceId: string) => string;
   readonly money: (amount: string, currency: string) => string;
   readonly coins: (amount: string) => string;
@@ -25,9 +25,9 @@ interface Told extends Known {
   readonly target: string;
   readonly before: Facts;
   readonly after: Facts;
-  /** What the entry is about, if one thing: `the product “Beans”`. */
+  /** The object of the entry with its name, if the name is known: `the product “Beans”`. */
   readonly named: (noun: string, name: string | undefined) => string;
-  /** `its name and price`, or what else has changed. */
+  /** `the name and price`, or other changed fields; `details` if the entry names none. */
   readonly fields: string;
 }
 
@@ -61,26 +61,27 @@ const PREDICATES: Readonly<Record<KnownAction, (told: Told) => string>> = {
   "team.member_left": () => "left the team",
   "team.role_changed": ({ nameOf, target, before, after }) =>
     `changed the role of ${nameOf(target) ?? "a member"}${fromTo(roleName(before.role), roleName(after.role))}`,
-  "team.invitation_created": ({ after }) => `invited ${text(after.email) ?? "somebody"}${asRole(after.role)}`,
+  "team.invitation_created": ({ after }) => `invited ${text(after.email) ?? "someone"}${asRole(after.role)}`,
   "team.invitation_resent": ({ after }) => `sent the invitation${to(after.email)} again`,
   "team.invitation_revoked": ({ before }) => `revoked the invitation${to(before.email)}`,
   "team.invitation_accepted": () => "accepted an invitation",
   "api_key.created": ({ named, after }) => `created ${named("API key", text(after.name))}`,
   "api_key.updated": ({ named, after, fields }) => `changed ${fields} of ${named("API key", text(after.name))}`,
-  "api_key.rotated": ({ named }) => `gave a new secret to ${named("API key", undefined)}`,
+  "api_key.rotated": ({ named }) => `rotated ${named("API key", undefined)}`,
   "api_key.deleted": ({ named, before }) => `revoked ${named("API key", text(before.name))}`,
   "wallet.created": ({ after }) => `added ${walletText(after)}`,
   "wallet.updated": (told) => `${walletVerb(told)} ${walletText({ ...told.before, ...told.after })}`,
   "wallet.deleted": ({ before }) => `deleted ${walletText(before)}`,
-  "wallet.frozen": ({ before, after }) => `froze ${walletText({ ...before, ...after })}, because it had been altered`,
+  "wallet.frozen": ({ before, after }) =>
+    `stopped using ${walletText({ ...before, ...after })}, because it was altered in the database`,
   "wallet.disabled_by_link": ({ before, after }) =>
-    `disabled ${walletText({ ...before, ...after })} with the link in a mail`,
+    `disabled ${walletText({ ...before, ...after })} with the link in an email`,
   "invoice.created": (told) => `created ${invoiceText(told)}${amountText(told)}`,
   "invoice.updated": invoiceUpdated,
   "invoice.payment_method_activated": ({ after, coins, ...told }) => {
     const coin = coinText(after);
     const amount = text(after.amount);
-    return `offered ${amount === undefined ? coin : `${coins(amount)} ${coin}`} for ${invoiceText(told)}`;
+    return `added ${amount === undefined ? coin : `${coins(amount)} ${coin}`} as a payment method to ${invoiceText(told)}`;
   },
   "invoice.requoted": (told) => `renewed the quote for ${invoiceText(told)}`,
   "invoice.status_changed": (told) =>
@@ -94,16 +95,16 @@ const PREDICATES: Readonly<Record<KnownAction, (told: Told) => string>> = {
   "customer.created": () => "created a customer",
   "customer.updated": ({ fields }) => `changed ${fields} of a customer`,
   "customer.deleted": () => "erased a customer",
-  "image.uploaded": () => "uploaded a picture",
-  "webhook.created": ({ after }) => `added the endpoint ${text(after.url) ?? ""}`.trim(),
+  "image.uploaded": () => "uploaded an image",
+  "webhook.created": ({ after }) => `created the endpoint ${text(after.url) ?? ""}`.trim(),
   "webhook.updated": ({ before, after, fields }) => {
     const endpoint = text(after.url) === undefined ? "an endpoint" : `the endpoint ${text(after.url)}`;
-    if (after.isActive === false && before.isActive === true) return `switched off ${endpoint}`;
-    if (after.isActive === true && before.isActive === false) return `switched ${endpoint} on again`;
+    if (after.isActive === false && before.isActive === true) return `turned off ${endpoint}`;
+    if (after.isActive === true && before.isActive === false) return `turned ${endpoint} on again`;
     return `changed ${fields} of ${endpoint}`;
   },
   "webhook.deleted": ({ before }) => `deleted the endpoint ${text(before.url) ?? ""}`.trim(),
-  "webhook.secret_rotated": () => "rotated the secret of an endpoint",
+  "webhook.secret_rotated": () => "rotated an endpoint's secret",
 };
 
 type Fact = Facts[string] | undefined;
@@ -142,8 +143,6 @@ function asRole(role: Fact): string {
   return name === undefined ? "" : ` as ${name}`;
 }
 
-// ---- invoices
-
 function invoiceText({ nameOf, target }: Pick<Told, "nameOf" | "target">): string {
   const name = nameOf(target);
   return name === undefined ? "an invoice" : `“${name}”`;
@@ -164,14 +163,14 @@ function receivedText({ after, moneyOf, target }: Told): string {
   return amount === undefined ? "" : `: ${moneyOf(amount, target)} received`;
 }
 
-/** By a person: what they changed. By the service: what came. */
+/** For a change by a person, names the changed fields; for a change by the service, the money that arrived. */
 function invoiceUpdated(told: Told): string {
   const { after, fields, target, moneyOf } = told;
   const [received, confirmed] = [text(after.amountReceived), text(after.amountConfirmed)];
   if (received !== undefined)
     return `recorded a payment to ${invoiceText(told)}: ${moneyOf(received, target)} received`;
   if (confirmed !== undefined) return `confirmed ${moneyOf(confirmed, target)} of ${invoiceText(told)}`;
-  if (after.needsReview === true) return `put ${invoiceText(told)} up for your review`;
+  if (after.needsReview === true) return `flagged ${invoiceText(told)} for review`;
   if (after.fields === undefined && Object.keys(after).length === 0) return `updated a payment to ${invoiceText(told)}`;
   return `changed ${fields} of ${invoiceText(told)}`;
 }
@@ -179,24 +178,23 @@ function invoiceUpdated(told: Told): string {
 const RESOLUTIONS: Readonly<Record<string, (invoice: string) => string>> = {
   ACCEPT: (invoice) => `accepted ${invoice} as paid`,
   DISMISS: (invoice) => `dismissed the review of ${invoice}`,
-  RETURNED: (invoice) => `noted that the money for ${invoice} was sent back`,
-  ASK_FOR_REST: (invoice) => `asked for the rest of ${invoice}`,
+  RETURNED: (invoice) => `recorded that the money for ${invoice} was returned`,
+  ASK_FOR_REST: (invoice) => `requested the remaining amount for ${invoice}`,
   MARK: (invoice) => `marked ${invoice} as settled`,
 };
 
 function resolvedText(told: Told): string {
   const action = text(told.after.resolution) ?? "";
   const words = Object.hasOwn(RESOLUTIONS, action) ? RESOLUTIONS[action] : undefined;
-  return words?.(invoiceText(told)) ?? `decided about ${invoiceText(told)}`;
+  return words?.(invoiceText(told)) ?? `resolved ${invoiceText(told)}`;
 }
 
 function paymentResolved({ after, nameOf }: Told): string {
   const invoiceId = text(after.invoiceId);
   if (invoiceId !== undefined) return `assigned a payment to ${invoiceText({ nameOf, target: invoiceId })}`;
-  return after.status === "IGNORED" ? "ignored a payment" : "decided about a payment";
+  if (after.status === "UNMATCHED") return "reopened a payment";
+  return after.status === "IGNORED" ? "ignored a payment" : "resolved a payment";
 }
-
-// ---- wallets, settings and other fields
 
 function coinText(facts: Facts): string {
   const [coin, network] = [text(facts.cryptocurrency), text(facts.network)];
@@ -222,7 +220,7 @@ function settingsText(of: Pick<Entry, "before" | "after">): string {
   return listText(words, changes.length - words.length);
 }
 
-/** Some entries name the fields, and not what is in them. */
+/** For entries that name the changed fields, but not their values. */
 function fieldsOf({ before, after }: Entry): string {
   const fields = after?.fields ?? before?.fields;
   const names = Array.isArray(fields)

@@ -1,9 +1,9 @@
-// A log entry in words.
+// The words for an entry of the log: its action and its changed fields.
 import type { AuditEvent } from "../api/operations.ts";
 
 type Action = AuditEvent["action"];
 
-/** What a merchant's log has; what users do with their own accounts is on their Account page. */
+/** The actions in a merchant's log. What users do with their own accounts is on their Account page. */
 export const ACTIONS = {
   "merchant.created": "Created the merchant",
   "merchant.updated": "Renamed the merchant",
@@ -16,7 +16,7 @@ export const ACTIONS = {
   "team.member_removed": "Removed a member",
   "team.member_left": "Left the team",
   "team.role_changed": "Changed a role",
-  "team.invitation_created": "Invited somebody",
+  "team.invitation_created": "Invited someone",
   "team.invitation_resent": "Sent an invitation again",
   "team.invitation_revoked": "Revoked an invitation",
   "team.invitation_accepted": "Accepted an invitation",
@@ -27,24 +27,24 @@ export const ACTIONS = {
   "wallet.created": "Added a wallet",
   "wallet.updated": "Changed a wallet",
   "wallet.deleted": "Deleted a wallet",
-  "wallet.frozen": "Froze a wallet that was altered",
-  "wallet.disabled_by_link": "Disabled a wallet with a mailed link",
+  "wallet.frozen": "Stopped using an altered wallet",
+  "wallet.disabled_by_link": "Disabled a wallet with the link in an email",
   "invoice.created": "Created an invoice",
   "invoice.updated": "Changed an invoice",
-  "invoice.payment_method_activated": "Offered a coin for an invoice",
+  "invoice.payment_method_activated": "Added a payment method to an invoice",
   "invoice.requoted": "Renewed a quote",
-  "invoice.status_changed": "Changed an invoice's state",
+  "invoice.status_changed": "Changed an invoice's status",
   "invoice.cancelled": "Cancelled an invoice",
-  "invoice.resolved": "Decided about an invoice",
-  "payment.resolved": "Decided about a payment",
+  "invoice.resolved": "Resolved an invoice",
+  "payment.resolved": "Resolved a payment",
   "product.created": "Created a product",
   "product.updated": "Changed a product",
   "product.deleted": "Deleted a product",
   "customer.created": "Created a customer",
   "customer.updated": "Changed a customer",
   "customer.deleted": "Erased a customer",
-  "image.uploaded": "Uploaded a picture",
-  "webhook.created": "Added an endpoint",
+  "image.uploaded": "Uploaded an image",
+  "webhook.created": "Created an endpoint",
   "webhook.updated": "Changed an endpoint",
   "webhook.deleted": "Deleted an endpoint",
   "webhook.secret_rotated": "Rotated an endpoint's secret",
@@ -78,19 +78,20 @@ export function changesOf({ before, after }: Pick<AuditEvent, "before" | "after"
   }));
 }
 
-/** Fields whose names say too little. */
+/** Names for fields whose own names are not clear enough. */
 const FIELDS: Readonly<Record<string, string>> = {
   underpaidTolerancePercent: "Accepted underpayment (%)",
-  underpaidToleranceMax: "Most accepted underpayment",
-  overpaidTolerancePercent: "Overpayment that is still paid (%)",
+  underpaidToleranceMax: "Maximum underpayment",
+  overpaidTolerancePercent: "Accepted overpayment (%)",
   latePaymentPolicy: "Late payments",
-  quorumAboveAmount: "Two sources must agree from",
+  lateGraceSeconds: "Grace period (seconds)",
+  quorumAboveAmount: "Amount that requires two data sources",
   rawAmount: "Amount",
-  allowedIps: "Allowed addresses",
-  frameAncestors: "Pages that may show the checkout",
+  allowedIps: "Allowed IP addresses",
+  frameAncestors: "Sites that may embed the checkout",
 };
 
-/** `requiredConfirmations` is `Required confirmations`. */
+/** Turns `requiredConfirmations` into `Required confirmations`. */
 function fieldWords(field: string): string {
   const known = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined;
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
-// Where a shop's plugin sends a user to request a key, as with BTCPay Server. An application's own claims prove nothing: what counts is where the key
-// goes, which is shown in full and enforced by the browser.
+// The page to which a shop's plugin sends a user to request a key, as with BTCPay Server. An application's claims about itself prove nothing. What
+// counts is the address to which the key is sent, which the page shows in full and the browser enforces.
 import { Alert, Button, Code, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -25,13 +25,13 @@ export function AuthorizePage() {
   return (
     <Entrance title="Connect an application">
       {read.ok && questionToken !== undefined ? (
-        <Gate here={`${location.pathname}?${asked}`} intro="Sign in to see what an application asks you for.">
+        <Gate here={`${location.pathname}?${asked}`} intro="Sign in to see what the application is asking for.">
           {(me) => <Asked me={me} question={read.value} token={questionToken ?? ""} />}
         </Gate>
       ) : (
         <Stack>
           <Alert color="red" role="alert">
-            {read.ok ? "Open this page from the application once more." : read.error}
+            {read.ok ? "Open this page from the application again." : read.error}
           </Alert>
           <Text size="sm" c="dimmed">
             No key was created. Go back to the application, or ask its developer.
@@ -62,11 +62,11 @@ function Asked({ me, question, token }: AskedProps) {
         <strong>
           <bdi>{question.application}</bdi>
         </strong>{" "}
-        asks you, <strong>{me.email}</strong>, for a key of your shop.
+        is asking you, <strong>{me.email}</strong>, for an API key for your shop.
       </Text>
       <Destination question={question} />
       <Stack gap={4}>
-        <Text fw={600}>With the key it can</Text>
+        <Text fw={600}>With this key, it can:</Text>
         <ul style={{ margin: 0, paddingInlineStart: "1.25rem" }}>
           {question.rights.map((right) => (
             <Text key={right} size="sm" component="li">
@@ -75,17 +75,18 @@ function Asked({ me, question, token }: AskedProps) {
           ))}
         </ul>
         <Text size="sm" c="dimmed">
-          It can never move money: your wallets' private keys are not here.
+          It can never move money: Edgetill does not have your wallets' private keys.
         </Text>
       </Stack>
       {question.refused.length > 0 && (
         <Text size="sm" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-          It also asks for what no application gets: {question.refused.join(", ")}.
+          It also asks for permissions that no application can have: {question.refused.join(", ")}.
         </Text>
       )}
       {able.length === 0 ? (
         <Alert color="yellow">
-          You cannot give all of this for any of your shops. Ask the team's owner or an admin to connect it.
+          None of your shops gives you all of these permissions. Ask a team's owner or an admin to connect the
+          application.
         </Alert>
       ) : (
         <Choice able={able} question={question} token={token} onAnswer={setAnswer} />
@@ -94,19 +95,24 @@ function Asked({ me, question, token }: AskedProps) {
   );
 }
 
-/** Where the key goes: the origin in large type, because it decides, with the full address below. */
+/** Where the key goes: the origin in large type, because the decision depends on it, with the full address below. */
 function Destination({ question: { redirect } }: Pick<AskedProps, "question">) {
   if (redirect === undefined)
-    return <Text>It names no address: you will see the key here and enter it there yourself.</Text>;
+    return (
+      <Text>
+        The application did not say where to send the key. It will be shown here for you to paste into the application.
+      </Text>
+    );
   return (
     <Stack gap={4}>
-      <Text fw={600}>The key goes to</Text>
+      <Text fw={600}>The key will be sent to</Text>
       <Text className="mono" size="lg" style={{ overflowWrap: "anywhere" }}>
         {redirect.origin}
       </Text>
       {/(?:\/\/|\.)xn--/.test(redirect.origin) && (
         <Alert color="yellow">
-          This name has letters from other alphabets, which can imitate another name. Compare it with your shop's.
+          This domain name has letters from other alphabets, which can make it look like another one. Check that it is
+          your shop's.
         </Alert>
       )}
       <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
@@ -152,14 +158,17 @@ function Choice({ able, question, token, onAnswer }: ChoiceProps) {
           Cancel
         </Button>
         <Button loading={give.isPending} disabled={!isSeen} onClick={() => give.mutate({ merchantId: chosen, body })}>
-          Create the key
+          Create key
         </Button>
       </Group>
     </Stack>
   );
 }
 
-/** After a moment: a page that provoked a double click may have moved aside between the two, with this one below it. */
+/**
+ * Whether the page has been shown for a second. Another page could provoke a double click and disappear between the two clicks, so that the second
+ * click lands here.
+ */
 function useSeen(): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
@@ -177,7 +186,7 @@ function Given({ question, answer }: { readonly question: Question; readonly ans
       <Alert color="yellow" title="You will not see this again">
         <CopyText value={answer.secret} name="the key" />
       </Alert>
-      <Text size="sm">Enter it in the application. It expires after an hour unless it is used.</Text>
+      <Text size="sm">Paste it into the application. It expires in one hour if it is not used.</Text>
     </Stack>
   );
 }

@@ -14,7 +14,7 @@ interface Props {
   readonly answer: Answer;
 }
 
-/** The key goes in a form and never in an address, which histories and logs keep. The page's policy allows only the shown origin. */
+/** Sends the key in a form and never in a URL, because histories and logs store URLs. The page's policy allows only the origin that is shown. */
 export function SendKey({ redirect, rights, answer: { secret, merchantId } }: Props) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.submit(), []);
@@ -27,7 +27,7 @@ export function SendKey({ redirect, rights, answer: { secret, merchantId } }: Pr
       <Stack>
         <Text role="status">The key was created and is being sent to your shop.</Text>
         <Button type="submit" variant="default">
-          Go on to {redirect.origin}
+          Continue to {redirect.origin}
         </Button>
       </Stack>
     </form>

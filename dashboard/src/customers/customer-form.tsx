@@ -1,4 +1,4 @@
-// The form of a customer: a new one, or an existing one.
+// The form for a new or an existing customer.
 import { Group, TextInput } from "@mantine/core";
 import { isEmail } from "@mantine/form";
 import type { Customer } from "../api/operations.ts";
@@ -9,7 +9,7 @@ import { useMerchant } from "../shell/merchants.ts";
 import { DraftNotice, useDraft } from "../shell/use-draft.tsx";
 
 interface Props {
-  /** The one being changed; undefined for a new one. */
+  /** The customer to change; undefined for a new one. */
   readonly customer?: Customer;
   readonly onSaved: (customer: Pick<Customer, "id">) => void;
 }
@@ -30,7 +30,7 @@ export function CustomerForm({ customer, onSaved }: Props) {
     },
     validate: {
       name: (name, { email }) => (`${name}${email}`.trim() === "" ? "Enter a name or an email address" : null),
-      email: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
+      email: (email) => (email === "" ? null : isEmail("Enter an email address, or leave this empty")(email)),
     },
   });
   const onSuccess = (saved: Pick<Customer, "id">) => {
@@ -53,7 +53,7 @@ export function CustomerForm({ customer, onSaved }: Props) {
   return (
     <Form
       onSubmit={send}
-      action={customer === undefined ? "Create the customer" : "Save"}
+      action={customer === undefined ? "Create customer" : "Save"}
       isBusy={create.isPending || update.isPending}
     >
       <DraftNotice draft={draft} />

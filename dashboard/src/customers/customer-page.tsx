@@ -64,7 +64,7 @@ function DetailsSection({ customer }: { readonly customer: LocatedCustomer }) {
           </Fact>
         )}
         {location !== null && (
-          <Fact name="Last seen in">
+          <Fact name="Last location">
             {location.city === null ? location.country : `${location.city}, ${location.country}`}
           </Fact>
         )}
@@ -73,11 +73,11 @@ function DetailsSection({ customer }: { readonly customer: LocatedCustomer }) {
             {value}
           </Fact>
         ))}
-        <Fact name="Since">
+        <Fact name="Customer since">
           <Time value={customer.createdAt} />
         </Fact>
-        <Fact name="Id">
-          <CopyText value={customer.id} name="the id" />
+        <Fact name="ID">
+          <CopyText value={customer.id} name="the ID" />
         </Fact>
       </Stack>
     </Section>
@@ -108,11 +108,11 @@ function Actions({ customer }: { readonly customer: LocatedCustomer }) {
           action="Erase"
           word={customer.email ?? customerName(customer)}
           isBusy={erase.isPending}
-          consequence="Name, email, address, phone number, location and notes are erased for good, here and on their invoices. The invoices themselves stay, for your books. A later invoice with the same email creates a new customer."
+          consequence="Name, email, address, phone number, location and notes are permanently erased, here and on their invoices. The invoices themselves are kept for your books. A later invoice with the same email creates a new customer."
           onConfirmed={() => erase.mutate({ merchantId, params: { customerId } })}
         />
       )}
-      <Modal opened={isEditing} onClose={editing.close} title="Edit the customer" size="lg">
+      <Modal opened={isEditing} onClose={editing.close} title="Edit customer" size="lg">
         <CustomerForm
           customer={customer}
           onSaved={() => {

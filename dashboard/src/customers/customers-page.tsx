@@ -24,13 +24,13 @@ export function CustomersPage() {
     <>
       <ListPage
         title="Customers"
-        subtitle="People who bought from you, one for each email address on an invoice."
+        subtitle="People who bought from you. Each email address on an invoice is one customer."
         actions={mayCreate && <NewButton onClick={creating.open}>New customer</NewButton>}
         filters={
-          <Group role="search" aria-label="Search the customers">
+          <Group role="search" aria-label="Filter customers">
             <SearchField
               name="Search customers"
-              hint="Start of a name, a full email address, or an id"
+              hint="Start of a name, a full email address, or an ID"
               asked={search.search}
               onSearch={(words) => address.filter({ search: words })}
             />
@@ -39,15 +39,15 @@ export function CustomersPage() {
         query={customers}
         address={address}
         none={
-          <EmptyList title="No customer yet">
+          <EmptyList title="No customers yet">
             Anyone named on an invoice, or who enters an email address on your payment page, is added here
             automatically.
           </EmptyList>
         }
         unmatched={{
-          title: "No customer matches",
+          title: "No matching customers",
           all: "Show all customers",
-          about: "Search by the start of a name, a full email address or an id.",
+          about: "Search by the start of a name, a full email address or an ID.",
         }}
       >
         {(rows, isStale) => <CustomerRows customers={rows} isStale={isStale} />}

@@ -25,7 +25,7 @@ export function InvoicesSection({ customer: { id: customerId, merchantId } }: { 
             <Link to="/console/$merchantId/invoices" params={{ merchantId }} search={{ customerId }} {...props} />
           )}
         >
-          Show them in the list
+          View in invoice list
         </Anchor>
       }
     >
@@ -33,7 +33,7 @@ export function InvoicesSection({ customer: { id: customerId, merchantId } }: { 
         query={invoices}
         cursor={cursor}
         onGo={(to) => navigate({ search: { cursor: to } })}
-        empty={<Text c="dimmed">None yet.</Text>}
+        empty={<Text c="dimmed">No invoices yet.</Text>}
       >
         {(rows, isStale) => (
           <Stack gap="sm" aria-busy={isStale}>

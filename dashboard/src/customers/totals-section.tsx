@@ -10,7 +10,7 @@ export function TotalsSection({ customer: { id, merchantId } }: { readonly custo
   const { sum, count } = useFormats();
   const totals = useList("getCustomerResume", { merchantId, params: { customerId: id } });
   return (
-    <Section title="Totals" about="Confirmed on paid invoices.">
+    <Section title="Totals" about="Confirmed payments on paid invoices.">
       <Read query={totals}>
         {({ revenues, totalInvoices, paidInvoices }) => (
           <Stack component="dl" m={0} gap="xs">
@@ -21,7 +21,7 @@ export function TotalsSection({ customer: { id, merchantId } }: { readonly custo
             ))}
             {revenues.length === 0 && <Fact name="Paid">Nothing yet</Fact>}
             <Fact name="Invoices">{count(totalInvoices)}</Fact>
-            <Fact name="Of which paid">{count(paidInvoices)}</Fact>
+            <Fact name="Paid invoices">{count(paidInvoices)}</Fact>
           </Stack>
         )}
       </Read>

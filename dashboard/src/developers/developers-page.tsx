@@ -1,4 +1,4 @@
-// What a shop's own software needs: keys to call the API, endpoints for events, and what they received.
+// Everything that a shop's own software needs: keys to call the API, endpoints for events, and the deliveries they received.
 import { Button, Tabs } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
@@ -8,7 +8,7 @@ import { Loading } from "../shell/problem.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { isTab, TABS } from "./search.ts";
 
-// Each in its own tab, loaded when opened.
+// Each section has its own tab, and is loaded when the tab is opened.
 const EndpointsSection = lazy(async () => ({ default: (await import("./endpoints-section.tsx")).EndpointsSection }));
 const EventsSection = lazy(async () => ({ default: (await import("./events-section.tsx")).EventsSection }));
 
@@ -34,7 +34,7 @@ export function DevelopersPage() {
         }
       />
       <Tabs value={search.tab ?? "keys"} onChange={open} keepMounted={false}>
-        <Tabs.List mb="lg" aria-label="Parts of the page">
+        <Tabs.List mb="lg" aria-label="Sections">
           {Object.entries(TABS).map(([tab, name]) => (
             <Tabs.Tab key={tab} value={tab}>
               {name}

@@ -14,14 +14,14 @@ import { NumberField } from "../shell/number-field.tsx";
 import { eventNames, type Heard, heardBy } from "./heard.ts";
 import { HearsField } from "./hears-field.tsx";
 
-/** As in the contract (webhooks/contract.ts). */
+/** The limits of the contract (webhooks/contract.ts). */
 const LONGEST = { url: 2_048, description: 500 } as const;
 const USUAL_RETRIES = 9;
 const RETRIES = { digits: 0, most: 10n } as const;
 const TIMEOUT_SECONDS = { digits: 3, least: 1n, most: 30n } as const;
 
 interface Props {
-  /** The one being changed; undefined for a new one. */
+  /** The endpoint to change; undefined for a new one. */
   readonly endpoint?: Webhook;
   readonly onClose: () => void;
   readonly onMade?: (made: NewWebhook) => void;
@@ -30,7 +30,7 @@ interface Props {
 interface Values extends Heard {
   readonly url: string;
   readonly description: string;
-  /** As typed. */
+  /** The text as the user typed it. */
   readonly retryCount: string;
   readonly timeoutSeconds: string;
 }
@@ -38,10 +38,10 @@ interface Values extends Heard {
 export function EndpointFields(props: Props) {
   const { form, send, isBusy } = useEndpointForm(props);
   return (
-    <Form onSubmit={send} action={props.endpoint === undefined ? "Create the endpoint" : "Save"} isBusy={isBusy}>
+    <Form onSubmit={send} action={props.endpoint === undefined ? "Create endpoint" : "Save"} isBusy={isBusy}>
       <TextInput
         label="URL"
-        description="Where your server receives events: https, with a public host name."
+        description="Where your server receives events. Use https and a public host name."
         placeholder="https://shop.example.com/webhooks"
         type="url"
         required
@@ -65,14 +65,19 @@ export function EndpointFields(props: Props) {
   );
 }
 
-/** How often, and how long, an endpoint is tried. */
+/** The fields for how often a delivery is tried, and how long each attempt may take. */
 function PatienceFields({ form }: { readonly form: Inputs<"retryCount" | "timeoutSeconds"> }) {
   return (
     <Group grow align="flex-start">
-      <NumberField label="Retries" hint="After a first failure." rule={RETRIES} {...form.getInputProps("retryCount")} />
       <NumberField
-        label="Wait for an answer"
-        hint="Then it counts as failed."
+        label="Retries"
+        hint="Number of attempts after the first one fails."
+        rule={RETRIES}
+        {...form.getInputProps("retryCount")}
+      />
+      <NumberField
+        label="Timeout"
+        hint="A slower response counts as failed."
         unit="seconds"
         rule={TIMEOUT_SECONDS}
         {...form.getInputProps("timeoutSeconds")}
@@ -86,7 +91,7 @@ function useEndpointForm({ endpoint, onClose, onMade }: Props) {
   const form = useForm<Values>({
     initialValues: valuesOf(endpoint),
     validate: {
-      url: (url) => (isTakenUrl(url.trim()) ? null : "Enter an address that begins with https://"),
+      url: (url) => (isTakenUrl(url.trim()) ? null : "Enter a URL that starts with https://"),
       events: (events, { hears }) => (hears === "CHOSEN" && events.length === 0 ? "Choose at least one event" : null),
       retryCount: (text) => numberError(text, RETRIES),
       timeoutSeconds: (text) => numberError(text, TIMEOUT_SECONDS),
@@ -118,7 +123,10 @@ function useEndpointForm({ endpoint, onClose, onMade }: Props) {
   return { form, send, isBusy: create.isPending || update.isPending };
 }
 
-/** The form has the API's `timeout` in seconds, and its URL field also shows why the service will not call it. */
+/**
+ * The API's errors by the form's fields: the API's `timeout` is `timeoutSeconds` in the form. The URL field also shows why the service refuses the
+ * URL.
+ */
 function formErrors(error: Error): Readonly<Record<string, string>> {
   const { timeout, ...errors } = wholeFieldErrors(error);
   const isOfUrl = error instanceof ApiError && error.code === "WEBHOOK_URL_REFUSED";
@@ -151,7 +159,7 @@ function bodyOf(values: Values): CreateWebhookBody {
   };
 }
 
-/** A development server also accepts http to its own machine. The service decides. */
+/** A first check of the URL; the service makes the decision. A development server also accepts http to its own machine. */
 function isTakenUrl(url: string): boolean {
   return /^https:\/\/./.test(url) || (hasMailbox && /^http:\/\/(localhost|127\.0\.0\.1)[:/]/.test(url));
 }

@@ -3,7 +3,7 @@ import { Modal } from "@mantine/core";
 import { type ComponentProps, lazy, Suspense } from "react";
 import { Loading } from "../shell/problem.tsx";
 
-/** Loaded when the form is opened: its choice of events is as large as a page. */
+/** Loaded when the form is opened, because the choice of events needs as much code as a page. */
 const EndpointFields = lazy(async () => ({ default: (await import("./endpoint-fields.tsx")).EndpointFields }));
 
 interface Props extends ComponentProps<typeof EndpointFields> {
@@ -15,7 +15,7 @@ export function EndpointForm({ isOpen, ...fields }: Props) {
     <Modal
       opened={isOpen}
       onClose={fields.onClose}
-      title={fields.endpoint === undefined ? "New endpoint" : "Change the endpoint"}
+      title={fields.endpoint === undefined ? "New endpoint" : "Edit endpoint"}
       size="lg"
     >
       <Suspense fallback={<Loading />}>

@@ -28,7 +28,7 @@ export function EndpointsSection() {
   return (
     <Section
       title="Endpoints"
-      about="Your webhooks: URLs that receive signed requests when something happens. Failed deliveries are retried for days."
+      about="Your webhooks: URLs that receive signed requests when something happens. Failed deliveries are retried for several days."
       actions={
         mayCreate && (
           <Button size="sm" leftSection={<Icon name="plus" size={16} />} onClick={creating.open}>
@@ -42,7 +42,7 @@ export function EndpointsSection() {
           <Stack gap="xs">
             {all.length === 0 && (
               <Text c="dimmed">
-                No endpoints yet. Add the URL where your server wants to learn that an invoice was paid.
+                No endpoints yet. Add the URL where your server should be notified when an invoice is paid.
               </Text>
             )}
             {all.map((endpoint) => (
@@ -52,9 +52,8 @@ export function EndpointsSection() {
         )}
       </Read>
       <EndpointForm isOpen={isCreating} onClose={creating.close} onMade={setMade} />
-      <ShownOnce title="The endpoint's secret" secret={made?.secret} name="the secret" onKept={kept}>
-        Your server uses it to verify that a request really comes from here. Any Standard Webhooks library accepts it as
-        it is.
+      <ShownOnce title="Signing secret" secret={made?.secret} name="the secret" onKept={kept}>
+        Your server uses it to verify that requests come from Edgetill. It works with any Standard Webhooks library.
       </ShownOnce>
     </Section>
   );

@@ -12,10 +12,10 @@ import { EVENT_GROUPS } from "./event-groups.ts";
 import type { DevelopersSearch } from "./search.ts";
 
 const AT_ONCE = 25;
-/** Live updates cover invoices, payments and wallets; the newest events of other kinds are polled. */
+/** Live updates do not cover every type of event, so the newest events are also polled. */
 const READ_AGAIN_MS = 10_000;
 
-/** Events, newest first, as they happen. */
+/** Events, newest first, updated as they happen. */
 export function EventsSection({ search }: { readonly search: DevelopersSearch }) {
   const { id: merchantId } = useMerchant();
   const navigate = useNavigate({ from: "/console/$merchantId/developers" });
@@ -29,17 +29,17 @@ export function EventsSection({ search }: { readonly search: DevelopersSearch })
   return (
     <Section
       title="Events"
-      about="Everything of the last 90 days, whether or not an endpoint subscribes to it. New events appear automatically."
+      about="All events from the last 90 days, whether or not an endpoint subscribes to them. New events appear automatically."
       actions={
         <Select
-          aria-label="Type of event"
-          placeholder="Every event"
+          aria-label="Event type"
+          placeholder="All events"
           data={EVENT_GROUPS}
           value={type ?? null}
           onChange={(chosen) => show(chosen === null ? {} : { type: chosen })}
           searchable
           clearable
-          clearButtonProps={{ "aria-label": "Every event" }}
+          clearButtonProps={{ "aria-label": "All events" }}
           w={250}
         />
       }

@@ -6,7 +6,7 @@ import { ALL_OF_PLUGINS, type Format, type Heard } from "./heard.ts";
 interface Props {
   readonly form: Inputs<"format" | "hears" | "events">;
   readonly heard: Heard;
-  /** Absent if the format is fixed: it never changes. */
+  /** Absent for an existing endpoint, because its format never changes. */
   readonly onFormat?: (format: Format) => void;
 }
 
@@ -21,8 +21,8 @@ export function HearsField({ form, heard: { format, hears, events }, onFormat }:
           onChange={(value) => onFormat(value === "GREENFIELD" ? "GREENFIELD" : "STANDARD")}
         >
           <Group mt={6}>
-            <Radio value="STANDARD" label="Edgetill's own" />
-            <Radio value="GREENFIELD" label="For a shop plugin of BTCPay Server" />
+            <Radio value="STANDARD" label="Edgetill" />
+            <Radio value="GREENFIELD" label="BTCPay Server (for shop plugins)" />
           </Group>
         </Radio.Group>
       )}
@@ -31,11 +31,9 @@ export function HearsField({ form, heard: { format, hears, events }, onFormat }:
           {isOfPlugin && <Radio value="SETTLED" label="Invoice settled" />}
           <Radio
             value="ALL"
-            label={isOfPlugin ? "Every change of an invoice, if the plugin checks the event type" : "Every event"}
+            label={isOfPlugin ? "All invoice events, if the plugin checks the event type" : "All events"}
           />
-          {(!isOfPlugin || hears === "CHOSEN" || events.length > 0) && (
-            <Radio value="CHOSEN" label="Only the ones I choose" />
-          )}
+          {(!isOfPlugin || hears === "CHOSEN" || events.length > 0) && <Radio value="CHOSEN" label="Selected events" />}
         </Group>
       </Radio.Group>
       {hears === "CHOSEN" && (
@@ -43,13 +41,13 @@ export function HearsField({ form, heard: { format, hears, events }, onFormat }:
           label="Events"
           description={
             isOfPlugin
-              ? "Only events that this format has a name for."
-              : "A name with a star covers every event of its kind, including future ones."
+              ? "Lists only the events that exist in this format."
+              : "A name that ends in * covers all events of its kind, including future ones."
           }
           data={isOfPlugin ? [...ALL_OF_PLUGINS] : [...EVENT_GROUPS, "ping"]}
           searchable
           clearable
-          clearButtonProps={{ "aria-label": "No event" }}
+          clearButtonProps={{ "aria-label": "Clear events" }}
           {...form.getInputProps("events")}
         />
       )}

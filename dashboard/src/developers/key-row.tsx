@@ -15,7 +15,7 @@ import { KeyPermissions } from "./key-permissions.tsx";
 
 interface Props {
   readonly apiKey: ApiKey;
-  /** A rotation creates a new one. */
+  /** Called with the new secret after a rotation. */
   readonly onSecret: (secret: string) => void;
 }
 
@@ -75,17 +75,17 @@ function KeyMarks({ apiKey: { expiresAt, expiresUnusedAt, rotatedUntil } }: Pick
       {isOver && <Badge color="gray">Expired</Badge>}
       {!isOver && expiresUnusedAt !== null && (
         <Badge color="yellow">
-          Unless used, until <Time value={expiresUnusedAt} />
+          Expires <Time value={expiresUnusedAt} /> if unused
         </Badge>
       )}
       {!isOver && expiresAt !== null && (
         <Badge color="blue">
-          Until <Time value={expiresAt} />
+          Expires <Time value={expiresAt} />
         </Badge>
       )}
       {hasOld && (
         <Badge color="yellow">
-          Old secret until <Time value={rotatedUntil} />
+          Old secret works until <Time value={rotatedUntil} />
         </Badge>
       )}
     </>
@@ -117,16 +117,16 @@ function KeyActions({ apiKey, onSecret }: Props) {
     <Group gap="xs">
       {mayChange && (
         <>
-          <Button size="xs" variant="default" onClick={editing.open} aria-label={`Change: ${name}`}>
-            Change
+          <Button size="xs" variant="default" onClick={editing.open} aria-label={`Edit: ${name}`}>
+            Edit
           </Button>
           <Button size="xs" variant="default" onClick={rotating.open} aria-label={`Rotate: ${name}`}>
             Rotate
           </Button>
-          <Modal opened={isEditing} onClose={editing.close} title="Change the key" size="lg">
+          <Modal opened={isEditing} onClose={editing.close} title="Edit key" size="lg">
             <EditForm apiKey={apiKey} onDone={editing.close} />
           </Modal>
-          <Modal opened={isRotating} onClose={rotating.close} title="Rotate the key">
+          <Modal opened={isRotating} onClose={rotating.close} title="Rotate key">
             <RotateForm
               apiKeyId={apiKeyId}
               onMade={(secret) => {
@@ -144,7 +144,7 @@ function KeyActions({ apiKey, onSecret }: Props) {
           size="xs"
           word={name}
           isBusy={revoke.isPending}
-          consequence="Anything that calls the API with this key is refused at once. This cannot be undone."
+          consequence="All requests with this key are refused immediately. This cannot be undone."
           onConfirmed={() => revoke.mutate({ merchantId, params: { apiKeyId } })}
         />
       )}
@@ -166,7 +166,7 @@ function EditForm({ apiKey, onDone }: { readonly apiKey: ApiKey; readonly onDone
     },
   });
   const send = form.onSubmit(({ name, allowedIps }) => {
-    // Only users who could create such a key may set other addresses.
+    // Unchanged addresses are not sent, because only users who could create such a key may set them.
     const body = changedFields(bodyOf(form.getInitialValues()), bodyOf({ name, allowedIps }));
     if (Object.keys(body).length === 0) {
       onDone();
@@ -179,7 +179,7 @@ function EditForm({ apiKey, onDone }: { readonly apiKey: ApiKey; readonly onDone
       <TextInput label="Name" required maxLength={LONGEST_NAME} data-autofocus {...form.getInputProps("name")} />
       <TagsInput {...ADDRESSES_FIELD} {...form.getInputProps("allowedIps")} />
       <Text size="sm" c="dimmed">
-        A key's permissions and expiry cannot be changed: create another key and revoke this one.
+        A key's permissions and expiry cannot be changed. Create another key and revoke this one instead.
       </Text>
     </Form>
   );
@@ -190,7 +190,7 @@ function bodyOf({ name, allowedIps }: { readonly name: string; readonly allowedI
 }
 
 const OVERLAPS = [
-  { value: "0", label: "Stops working at once" },
+  { value: "0", label: "Stops working immediately" },
   { value: "1", label: "Works for another hour" },
   { value: "24", label: "Works for another day" },
   { value: "72", label: "Works for another 3 days" },
@@ -214,10 +214,10 @@ function RotateForm({ apiKeyId, onMade }: RotateProps) {
     >
       <Stack>
         <Text size="sm">
-          The key gets a new secret with the same permissions. Update your server before the old one stops working.
+          The key gets a new secret and keeps its permissions. Update your server before the old secret stops working.
         </Text>
         <NativeSelect
-          label="The old secret"
+          label="Old secret"
           data={OVERLAPS}
           value={overlap}
           data-autofocus
@@ -225,7 +225,7 @@ function RotateForm({ apiKeyId, onMade }: RotateProps) {
         />
         <Group justify="flex-end">
           <Button type="submit" loading={rotate.isPending}>
-            Create a new secret
+            Create new secret
           </Button>
         </Group>
       </Stack>

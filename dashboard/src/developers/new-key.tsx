@@ -38,8 +38,9 @@ const KINDS = [
 ];
 
 const ABOUT: Readonly<Record<Kind, string>> = {
-  SECRET: "A secret key (sk_) stays on your server. Anyone who has it can do what you tick below.",
-  PUBLIC: "Anyone may read a public key (pk_). It can start invoices and read products, and change nothing.",
+  SECRET: "Keep a secret key (sk_) on your server. Anyone who has it can do what you select below.",
+  PUBLIC:
+    "A public key (pk_) may be visible to anyone. It can create invoices and read products, but not change anything.",
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -69,7 +70,7 @@ interface Values {
   readonly kind: Kind;
   readonly permissions: readonly Permission[];
   readonly allowedIps: string[];
-  /** In days; "" is never. */
+  /** The lifetime in days; "" means that the key never expires. */
   readonly expires: string;
 }
 
@@ -85,7 +86,7 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
     },
     validate: {
       name: (name) => (name.trim() === "" ? "Enter a name, such as Shop server" : null),
-      permissions: (permissions) => (permissions.length === 0 ? "Choose at least one event permission" : null),
+      permissions: (permissions) => (permissions.length === 0 ? "Choose at least one permission" : null),
     },
   });
   const create = useChange("createApiKey", { isShownInPlace: true, onSuccess: ({ secret }) => onMade(secret) });
@@ -94,10 +95,10 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
     create.mutate({ merchantId: merchant.id, body: bodyOf(values) }, refusedIn(form, wholeFieldErrors)),
   );
   return (
-    <Form onSubmit={send} action="Create the key" isBusy={create.isPending}>
+    <Form onSubmit={send} action="Create key" isBusy={create.isPending}>
       <TextInput
         label="Name"
-        description="To recognise it by, such as Shop server."
+        description="Helps you recognise it later, such as Shop server."
         required
         maxLength={LONGEST_NAME}
         data-autofocus
@@ -105,7 +106,7 @@ function NewKeyForm({ onMade }: Pick<Props, "onMade">) {
       />
       <Stack gap={6}>
         <SegmentedControl
-          aria-label="Kind of key"
+          aria-label="Key type"
           data={KINDS}
           value={kind}
           transitionDuration={0}
@@ -143,7 +144,7 @@ function bodyOf({ name, kind, permissions, allowedIps, expires }: Values): Creat
 
 interface FieldProps {
   readonly kind: Kind;
-  /** What the user may do, and so may give. */
+  /** The user's own permissions. A user may grant no others. */
   readonly held: readonly Permission[];
   readonly chosen: readonly Permission[];
   readonly error: ReactNode;
@@ -161,10 +162,10 @@ function PermissionsField({ kind, held, chosen, error, onChange }: FieldProps) {
   return (
     <Stack gap="xs" role="group" aria-label="Permissions">
       <NativeSelect
-        label="What the key may do"
+        label="Key permissions"
         data={[
           ...KEY_PRESETS.map((each) => ({ value: each, label: KEY_PRESET_NAMES[each] })),
-          { value: OWN, label: "Only what I tick below", disabled: preset !== undefined },
+          { value: OWN, label: "Only those selected below", disabled: preset !== undefined },
         ]}
         value={preset ?? OWN}
         onChange={({ currentTarget }) => {
@@ -174,7 +175,7 @@ function PermissionsField({ kind, held, chosen, error, onChange }: FieldProps) {
       />
       {isAll && offered.length > HOLDABLE.PUBLIC.length && (
         <Alert color="yellow">
-          Anyone who gets hold of this key can change your wallets and settings. Give it less if you can.
+          Anyone who gets hold of this key can change your wallets and settings. Give it fewer permissions if you can.
         </Alert>
       )}
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">

@@ -1,5 +1,5 @@
-/** `*` gets every event. */
+/** The events that an endpoint gets, in words; `*` stands for every event. */
 export function subscriptionText(events: readonly string[]): string {
-  if (events.includes("*")) return "Every event";
+  if (events.includes("*")) return "All events";
   return events.join(", ");
 }

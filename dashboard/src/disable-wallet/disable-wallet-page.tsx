@@ -1,4 +1,4 @@
-// The target of the link in the email about a wallet's change. It asks for a click, because mail scanners open links.
+// The target of the link in the email about a change to a wallet. It asks for a click, because mail scanners open links.
 import { Alert, Anchor, Button, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useChange } from "../api/queries.ts";
@@ -14,8 +14,8 @@ export function DisableWalletPage() {
       ) : (
         <Stack>
           {disable.isSuccess ? (
-            <Alert color="green" title="The wallet is disabled" role="status">
-              No new invoice uses <span className="mono">{disable.data.walletId}</span>.{" "}
+            <Alert color="green" title="Wallet disabled" role="status">
+              No new invoice will use <span className="mono">{disable.data.walletId}</span>.{" "}
               <Anchor component={Link} to="/console" inherit>
                 Sign in
               </Anchor>{" "}
@@ -29,7 +29,7 @@ export function DisableWalletPage() {
                 loading={disable.isPending}
                 onClick={() => disable.mutate({ body: { token: mailedToken ?? "" } })}
               >
-                Disable the wallet
+                Disable wallet
               </Button>
             </>
           )}

@@ -11,7 +11,7 @@ import { DeliveryDetails } from "./delivery-details.tsx";
 import type { EndpointSearch } from "./search.ts";
 
 const AT_ONCE = 20;
-/** Live updates only cover endpoints that need attention. One endpoint's health is polled while it is shown. */
+/** Live updates only cover endpoints that need attention, so the shown endpoint and its newest deliveries are polled. */
 export const READ_NEWER_MS = 10_000;
 const STATE_OPTIONS = Object.entries(DELIVERY_STATES).map(([value, { name }]) => ({ value, label: name }));
 
@@ -38,13 +38,13 @@ export function DeliveriesSection({ endpoint, search }: Props) {
       about="Newest first, kept for 30 days after the last attempt."
       actions={
         <Select
-          aria-label="Delivery state"
-          placeholder="Any state"
+          aria-label="Delivery status"
+          placeholder="Any status"
           data={STATE_OPTIONS}
           value={status ?? null}
           onChange={(value) => navigate({ search: isDeliveryState(value) ? { status: value } : {} })}
           clearable
-          clearButtonProps={{ "aria-label": "Any state" }}
+          clearButtonProps={{ "aria-label": "Any status" }}
           w={160}
         />
       }
@@ -57,8 +57,8 @@ export function DeliveriesSection({ endpoint, search }: Props) {
           empty={
             <Text c="dimmed">
               {status === undefined
-                ? "Nothing has been sent yet. Send a ping to check that your server accepts it."
-                : "No deliveries in this state."}
+                ? "No deliveries yet. Send a ping to check that your server accepts it."
+                : "No deliveries with this status."}
             </Text>
           }
         >

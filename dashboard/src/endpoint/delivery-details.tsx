@@ -16,7 +16,7 @@ interface Props {
   readonly delivery: Delivery;
 }
 
-/** What was sent, and every stored answer. */
+/** The sent body, and every stored answer. */
 export function DeliveryDetails({ merchantId, delivery }: Props) {
   const { id: deliveryId, webhookId, eventId } = delivery;
   const details = useList(
@@ -89,9 +89,9 @@ function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
       {response !== null && response !== "" && (
         <>
           <Text size="sm" c="dimmed">
-            Answered
+            Response
           </Text>
-          <CodeBlock name={`Answer to attempt ${number}`} code={response} tallest={TALLEST} />
+          <CodeBlock name={`Response to attempt ${number}`} code={response} tallest={TALLEST} />
         </>
       )}
     </Stack>

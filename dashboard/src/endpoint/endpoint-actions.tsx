@@ -25,7 +25,7 @@ export function EndpointActions({ endpoint }: Props) {
         <>
           {endpoint.isActive && <PingButton endpoint={endpoint} />}
           <Button size="sm" variant="default" onClick={editing.open}>
-            Change
+            Edit
           </Button>
           <ReplayButton endpoint={endpoint} />
           <RotateButton endpoint={endpoint} />
@@ -47,7 +47,7 @@ function PingButton({ endpoint: { merchantId, id: webhookId } }: Props) {
   );
 }
 
-/** Switching off is undone with the same button, so there is no confirmation. */
+/** The same button switches the endpoint on again, so there is no confirmation. */
 function SwitchButton({ endpoint: { merchantId, id: webhookId, isActive } }: Props) {
   const change = useChange("updateWebhook", {
     onSuccess: (now) => showDone(now.isActive ? "Endpoint turned on." : "Endpoint turned off."),
@@ -70,12 +70,12 @@ function RotateButton({ endpoint: { merchantId, id: webhookId } }: Props) {
   return (
     <>
       <ConfirmButton
-        action="Rotate the secret"
+        action="Rotate secret"
         isBusy={rotate.isPending}
         consequence="The endpoint gets a new secret. For 24 hours each request is signed with both, so your server can switch over without missing any."
         onConfirmed={() => rotate.mutate({ merchantId, params: { webhookId } })}
       />
-      <ShownOnce title="The new secret" secret={secret} name="the secret" onKept={() => setSecret(undefined)}>
+      <ShownOnce title="New secret" secret={secret} name="the secret" onKept={() => setSecret(undefined)}>
         Update your server within 24 hours; until then the old secret works too.
       </ShownOnce>
     </>
@@ -95,7 +95,7 @@ function DeleteButton({ endpoint: { merchantId, id: webhookId, url } }: Props) {
       subject={url}
       word={new URL(url).host}
       isBusy={remove.isPending}
-      consequence="Nothing more is sent to it, its secret stops working, and its delivery log is deleted. If you may need it again, turn it off instead."
+      consequence="It stops receiving events, its secret stops working, and its delivery log is deleted. If you might need it again, turn it off instead."
       onConfirmed={() => remove.mutate({ merchantId, params: { webhookId } })}
     />
   );
@@ -143,11 +143,11 @@ function ReplayForm({ endpoint: { merchantId, id: webhookId }, onDone }: Props &
     <form onSubmit={send}>
       <Stack>
         <Text size="sm">
-          Every event of this period that the endpoint subscribes to is sent again with its original id, so a server
-          that remembers ids does nothing twice.
+          Every event from this period that the endpoint subscribes to is sent again with its original ID, so a server
+          that remembers IDs does not process any event twice.
         </Text>
         <NativeSelect
-          label="Events of"
+          label="Events from"
           data={SPANS}
           value={hours}
           data-autofocus
@@ -155,7 +155,7 @@ function ReplayForm({ endpoint: { merchantId, id: webhookId }, onDone }: Props &
         />
         <Group justify="flex-end">
           <Button type="submit" loading={replay.isPending}>
-            Send them again
+            Replay events
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,4 @@
-// One endpoint: its health, what it was sent and what it answered, and the available actions.
+// One endpoint: its health, its deliveries and its answers, and the available actions.
 import { Alert, Anchor, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
@@ -57,8 +57,8 @@ export function EndpointPage() {
 }
 
 const OFF_BECAUSE = {
-  GONE: "Answered 410 Gone, which means it no longer wants events.",
-  FAILING: "Every delivery failed for five days.",
+  GONE: "It responded with 410 Gone, which means that it no longer accepts events.",
+  FAILING: "Every delivery to it failed for five days.",
 } as const;
 
 function Trouble({ endpoint }: { readonly endpoint: Webhook }) {
@@ -67,21 +67,22 @@ function Trouble({ endpoint }: { readonly endpoint: Webhook }) {
   if (disabledReason !== null && disabledAt !== null) {
     return (
       <Alert color="red" title="This endpoint was turned off">
-        {OFF_BECAUSE[disabledReason]} That was <Time value={disabledAt} />. Fix it and turn it on again: events since
-        then wait for up to 30 days and are then sent.
+        {OFF_BECAUSE[disabledReason]} It was turned off <Time value={disabledAt} />. Fix it and turn it on again: events
+        since then are kept for up to 30 days and sent once it is on again.
       </Alert>
     );
   }
   if (!isActive || failuresInRow === 0) return null;
   return (
     <Alert color="orange" title="This endpoint is failing">
-      {failuresInRow === 1 ? "The last attempt failed" : `The last ${count(failuresInRow)} attempts failed`}
+      {failuresInRow === 1 ? "The last attempt failed" : `The last ${count(failuresInRow)} attempts have failed`}
       {failingSince !== null && (
         <>
-          , since <Time value={failingSince} />
+          {failuresInRow === 1 ? " at " : ", starting "}
+          <Time value={failingSince} />
         </>
       )}
-      . They are retried on a schedule. See below what it answered, fix it, then send a ping.
+      . Failed deliveries are retried automatically. Check the responses below, fix the endpoint, then send a ping.
     </Alert>
   );
 }
@@ -99,7 +100,7 @@ function SummarySection({ endpoint }: { readonly endpoint: Webhook }) {
         {description !== null && <Fact name="Description">{description}</Fact>}
         <Fact name="Events">{subscriptionText(events)}</Fact>
         <Fact name="Attempts">
-          One, then up to {retryCount} retries, each waiting {duration(timeout / 1_000)} for an answer
+          Up to {retryCount + 1}, each with a timeout of {duration(timeout / 1_000)}
         </Fact>
         <Fact name={secrets.length === 1 ? "Secret" : "Secrets"}>
           {secrets.map((secret) => (
@@ -107,7 +108,7 @@ function SummarySection({ endpoint }: { readonly endpoint: Webhook }) {
               <span className="mono">{secret.secretKeyPreview}</span>
               {secret.expiresAt !== null && (
                 <>
-                  , until <Time value={secret.expiresAt} />
+                  , expires <Time value={secret.expiresAt} />
                 </>
               )}
             </Text>
@@ -116,8 +117,8 @@ function SummarySection({ endpoint }: { readonly endpoint: Webhook }) {
         <Fact name="Created">
           <Time value={createdAt} />
         </Fact>
-        <Fact name="Id">
-          <CopyText value={id} name="the id" />
+        <Fact name="ID">
+          <CopyText value={id} name="the ID" />
         </Fact>
       </Stack>
     </Section>

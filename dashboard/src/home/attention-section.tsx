@@ -1,4 +1,4 @@
-// What needs a person. Each row leads to where it is dealt with, or has the button that does it.
+// Everything that needs a user's attention. Each row leads to the page where it is handled, or has the button for it.
 import { Anchor, Button, Card, Group, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useId, useState } from "react";
@@ -18,7 +18,7 @@ export function AttentionSection() {
   return <Read query={attention}>{({ data }) => data.length > 0 && <Strip needs={data} />}</Read>;
 }
 
-/** One line with a button for each kind, so that money stays in sight; what is pressed is shown below it. */
+/** One line with a button for each kind, so that the received amounts stay visible. The cases of the pressed kind are shown below the line. */
 function Strip({ needs }: { readonly needs: readonly Need[] }) {
   const [opened, open] = useState<Need["type"]>();
   const shown = needs.find(({ type }) => type === opened);
@@ -28,7 +28,7 @@ function Strip({ needs }: { readonly needs: readonly Need[] }) {
       <Stack gap="sm">
         <Group gap="xs">
           <Title order={2} id={id} fz="md" mr={4}>
-            Needs you
+            Needs attention
           </Title>
           {needs.map((need) => (
             <Button
@@ -65,7 +65,7 @@ function NeedCases({ need }: { readonly need: Need }) {
 
 type NeedOf<T extends Need["type"]> = Extract<Need, { readonly type: T }>;
 
-/** The newest of a kind, each with its remedy. */
+/** The newest cases of a kind, each with its remedy. */
 function Cases({ need }: { readonly need: Need }) {
   switch (need.type) {
     case "PAYMENT_UNMATCHED":
@@ -98,8 +98,14 @@ function Cases({ need }: { readonly need: Need }) {
       ));
     case "WALLET_CHANGE_PENDING":
       return need.newest.map((wallet) => (
-        <Case key={wallet.walletId} since={wallet.since} remedy={<DisableWallet {...wallet} />}>
-          <WalletLink {...wallet} />, used from <Time value={wallet.usableFrom} />
+        <Case key={wallet.walletId} remedy={<DisableWallet {...wallet} />}>
+          <WalletLink {...wallet} />
+          {wallet.since !== null && (
+            <>
+              , changed <Time value={wallet.since} />
+            </>
+          )}
+          , in use from <Time value={wallet.usableFrom} />
         </Case>
       ));
     case "WALLET_GAP":
@@ -118,7 +124,7 @@ function PaymentCase({ paymentId, amount, currency, network, since }: UnmatchedP
   const { id: merchantId } = useMerchant();
   const { coins } = useFormats();
   return (
-    <Case since={since}>
+    <Case at={since}>
       <Anchor component={Link} to={`/console/${merchantId}/payments/${paymentId}`} inherit underline="always">
         {amount === null ? "" : coins(amount)} {coinName(currency, network)}
       </Anchor>
@@ -133,7 +139,7 @@ function InvoiceCases({ need: { type, newest, count, isMore } }: { readonly need
   return (
     <>
       {newest.map(({ invoiceId, name, externalId, since }) => (
-        <Case key={invoiceId} since={since}>
+        <Case key={invoiceId} at={since}>
           <Anchor component={Link} to={`/console/${merchantId}/invoices/${invoiceId}`} inherit underline="always">
             {name}
             {externalId !== null && ` (${externalId})`}
@@ -145,7 +151,7 @@ function InvoiceCases({ need: { type, newest, count, isMore } }: { readonly need
   );
 }
 
-/** Its page has the recovery export and the gap. */
+/** A link to the wallet's page, which shows the gap and has the recovery export. */
 function WalletLink({ walletId, cryptocurrency, network }: Parameters<typeof DisableWallet>[0]) {
   const { id: merchantId } = useMerchant();
   return (
@@ -170,27 +176,30 @@ function AllInvoices({ type }: Pick<InvoiceNeed, "type">) {
         <Link to="/console/$merchantId/invoices" params={{ merchantId }} search={search} {...props} />
       )}
     >
-      Show all of them
+      Show all
     </Anchor>
   );
 }
 
 interface CaseProps {
-  /** Null if unknown. */
-  readonly since: string | null;
+  /** When it happened. */
+  readonly at?: string | null;
+  /** When an ongoing condition began. Null if unknown. */
+  readonly since?: string | null;
   readonly remedy?: ReactNode;
   readonly children: ReactNode;
 }
 
-function Case({ since, remedy, children }: CaseProps) {
+function Case({ at, since = null, remedy, children }: CaseProps) {
+  const time = at ?? since;
   return (
     <Group justify="space-between" gap="xs">
       <Text size="sm" component="div" style={{ flex: "1 1 12rem", overflowWrap: "anywhere" }}>
         {children}
-        {since !== null && (
+        {time !== null && (
           <Text span size="sm" c="dimmed">
-            {" "}
-            since <Time value={since} />
+            {at === undefined ? " since " : ", "}
+            <Time value={time} />
           </Text>
         )}
       </Text>

@@ -5,7 +5,7 @@ import type { TotalsProps } from "./received-section.tsx";
 import { BEFORE_NAMES } from "./spans.ts";
 import { type CoinRow, coinRows } from "./sums.ts";
 
-/** Coins of test networks are in a part of their own: nobody should add them to real money, not even at a glance. */
+/** Test coins are listed separately, so that they are not added to real money by mistake. */
 export function CoinsSection({ span, now, before }: TotalsProps) {
   const rows = coinRows(now.total, before.total);
   const [real, tests] = [rows.filter((row) => !isTest(row)), rows.filter(isTest)];
@@ -17,7 +17,10 @@ export function CoinsSection({ span, now, before }: TotalsProps) {
         </Section>
       )}
       {tests.length > 0 && (
-        <Section title="Test money" about="Received on test networks. It has no value and is in no sum.">
+        <Section
+          title="Test money"
+          about="Received on test networks. It has no value and is not included in any total."
+        >
           <CoinTable rows={tests} />
         </Section>
       )}

@@ -1,4 +1,4 @@
-// What was received, a bar for each day: days in which nothing came are gaps, and one good day among them is no spike of a line.
+// The amount received, as a bar for each day. Unlike a line, bars show days without receipts as gaps, and one good day does not become a spike.
 import { Box, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { ReportTotals } from "../api/operations.ts";
@@ -12,7 +12,7 @@ interface Props {
 }
 
 const HEIGHT = 180;
-/** In percent of the height. A day in which little came is seen, too. */
+/** The lowest bar, in percent of the height, so that a day with a small amount is visible too. */
 const LEAST = 1.5;
 
 interface Bar {
@@ -28,7 +28,7 @@ export function DayBars({ now, before, currency }: Props) {
     const past = receivedIn(before.periods[place] ?? { received: [] }, currency);
     return { date: period.from, received: receivedIn(period, currency), past };
   });
-  // Heights are numbers of JavaScript, which may lose digits; what is written is not.
+  // Heights are JavaScript numbers, which may lose digits; the printed amounts are exact.
   const most = Math.max(...bars.flatMap(({ received, past }) => [Number(received), Number(past)]));
   const best = bars.reduce((one, other) => (Number(other.received) > Number(one.received) ? other : one), NO_BAR);
   const told = bars.find(({ date }) => date === shown);
@@ -37,7 +37,7 @@ export function DayBars({ now, before, currency }: Props) {
       <Text size="sm" className="numbers" aria-hidden="true">
         {told === undefined
           ? Number(best.received) > 0 && `Best day: ${day(best.date)}, ${sum(best.received, currency)}`
-          : `${day(told.date)}: ${sum(told.received, currency)}, before: ${sum(told.past, currency)}`}
+          : `${day(told.date)}: ${sum(told.received, currency)}; previous period: ${sum(told.past, currency)}`}
         {"\u00a0"}
       </Text>
       <Box
@@ -67,7 +67,7 @@ export function DayBars({ now, before, currency }: Props) {
       </Group>
       <Group gap="md" justify="center" aria-hidden="true">
         <Mark name="Received" className="day-bar-now" />
-        <Mark name="Before" className="day-bar-before" />
+        <Mark name="Previous period" className="day-bar-before" />
       </Group>
     </Stack>
   );
@@ -86,12 +86,12 @@ interface Label extends Pick<ReturnType<typeof useFormats>, "day" | "sum"> {
   readonly currency: string;
 }
 
-/** For those who do not see the bars. The table next to them has every day. */
+/** A description for users who cannot see the bars. The table that can replace the chart has every day. */
 function labelOf({ bars, best, currency, day, sum }: Label): string {
   const busy = bars.filter(({ received }) => Number(received) > 0).length;
   const title = `Received by day, in ${currency}`;
   if (busy === 0) return `${title}: nothing`;
-  return `${title}: on ${busy} of ${bars.length} days, the most on ${day(best.date)}, ${sum(best.received, currency)}`;
+  return `${title}: payments on ${busy} of ${bars.length} days, most on ${day(best.date)}: ${sum(best.received, currency)}`;
 }
 
 function Mark({ name, className }: { readonly name: string; readonly className: string }) {

@@ -20,7 +20,7 @@ export function DayTable({ now, before, currency }: Props) {
           <Table.Tr>
             <Table.Th>Day</Table.Th>
             <Table.Th ta="right">Received</Table.Th>
-            <Table.Th ta="right">Before</Table.Th>
+            <Table.Th ta="right">Previous period</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody className="numbers">

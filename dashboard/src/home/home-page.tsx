@@ -34,7 +34,7 @@ function SpanChoice({ span }: { readonly span: Span }) {
   const navigate = useNavigate({ from: "/console/$merchantId" });
   return (
     <SegmentedControl
-      aria-label="Time"
+      aria-label="Period"
       data={CHOICES}
       value={String(span)}
       transitionDuration={0}
@@ -47,7 +47,7 @@ function SpanChoice({ span }: { readonly span: Span }) {
   );
 }
 
-/** What waits for a person: decisions about what came, coins that cannot be paid now, and the first steps. */
+/** Everything that needs the user: decisions about payments, coins with which customers cannot pay now, and the first steps. */
 function Waiting() {
   const maySeeWallets = useMay("wallet:view");
   return (
@@ -59,14 +59,14 @@ function Waiting() {
   );
 }
 
-/** Two reads, so that each is a report of its own: nothing is added up here. */
+/** Reads one report for each of the two periods; nothing is added up here. */
 function Totals({ span }: { readonly span: Span }) {
   const { id: merchantId } = useMerchant();
   const timezone = useZoneName();
   const days = daysOf(span, dayIn(timezone, Date.now()));
   const now = useList("getTotals", { merchantId, query: { ...days.now, timezone } });
   const before = useList("getTotals", { merchantId, query: { ...days.before, timezone } });
-  // While another period loads, the previous one stays.
+  // While the reports of a newly chosen period load, the old ones stay.
   const isOther = now.isPlaceholderData || before.isPlaceholderData;
   return (
     <Stack gap="lg" aria-busy={isOther}>

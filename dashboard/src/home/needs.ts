@@ -1,4 +1,4 @@
-// What needs attention, in words: what it is, and what to do about it.
+// Texts for everything that needs attention: what it is, and what to do about it.
 import type { Attention } from "../api/operations.ts";
 
 export type Need = Attention["data"][number];
@@ -11,49 +11,53 @@ interface Words {
 
 export const NEEDS: Readonly<Record<NeedType, Words>> = {
   WALLET_ALTERED: {
-    title: "A wallet was altered in the database",
-    about: "It is no longer used, so no customer pays to someone else's address. Delete it, then add it again.",
+    title: "Altered wallets",
+    about:
+      "They were altered in the database and are no longer used, so no customer pays to someone else's address. Delete each one, then add it again.",
   },
   NETWORK_LAGGING: {
-    title: "A network cannot be read",
-    about: "Payments on it show up once it can be read again; none are lost. The operator can check its data source.",
+    title: "Unreadable networks",
+    about:
+      "Payments on these networks appear once they can be read again; none are lost. An operator can check the data sources.",
   },
   WALLET_AMOUNTS_LOW: {
-    title: "An address is running out of amounts",
+    title: "Wallets low on unique amounts",
     about:
-      "Many invoices of the same price wait at one address, and each needs its own amount. A wallet with an extended key has no such limit.",
+      "Many open invoices with the same price share one address, and each needs a unique amount. A wallet with an extended key has no such limit.",
   },
   WALLET_GAP: {
-    title: "Many addresses in a row are unpaid",
+    title: "Wallets near their gap limit",
     about: "Raise the gap limit in your wallet software, or it may not show payments to the newest addresses.",
   },
   WALLET_CHANGE_PENDING: {
-    title: "A changed wallet is not in use yet",
-    about: "If your team did not make this change, disable the wallet now. Nobody can pay to it yet.",
+    title: "Pending wallet changes",
+    about: "If your team did not make a change, disable that wallet now. Customers cannot pay to it yet.",
   },
   PAYMENT_UNMATCHED: {
-    title: "Payments fit no invoice",
+    title: "Unmatched payments",
     about: "They could not be credited automatically. Assign each to an invoice, or ignore it.",
   },
   INVOICE_IN_REVIEW: {
-    title: "Invoices need your decision",
-    about: "Money arrived late or could not be valued. Accept, dismiss or return it.",
+    title: "Invoices to review",
+    about: "Money arrived late or could not be valued. Accept it, dismiss the review, or return the money.",
   },
   INVOICE_UNDERPAID: {
     title: "Underpaid invoices",
-    about: "Accept what arrived, or ask the customer for the rest.",
+    about: "Accept the amount received, or request the remaining amount.",
   },
   ENDPOINT_DISABLED: {
-    title: "An endpoint was turned off",
-    about: "It did not accept its events. Fix it and turn it on again: the waiting events are then sent.",
+    title: "Disabled endpoints",
+    about:
+      "They stopped accepting events and were turned off. Fix each one and turn it on again: the waiting events are then sent.",
   },
   ENDPOINT_FAILING: {
-    title: "An endpoint is failing",
-    about: "Deliveries are retried on a schedule. Check its log, then send a ping to see whether it answers.",
+    title: "Failing endpoints",
+    about:
+      "Failed deliveries are retried automatically. Check the endpoint's deliveries, then send a ping to see whether it responds.",
   },
 };
 
-/** `3`, and `100+` where counting stopped. */
+/** `3`, or `100+` if not all were counted. */
 export function howMany({ count, isMore }: Pick<Need, "count" | "isMore">): string {
   return isMore ? `${count}+` : String(count);
 }

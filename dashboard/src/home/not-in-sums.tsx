@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import { useFormats } from "../shell/reader.tsx";
 import { type Sums, testPaymentsOf } from "./sums.ts";
 
-/** What was received in addition to the payments in the sums. */
+/** Payments that are not included in the sums. */
 export function NotInSums({ of }: { readonly of: Sums }) {
   const { count } = useFormats();
   const tests = testPaymentsOf(of);
@@ -12,12 +12,12 @@ export function NotInSums({ of }: { readonly of: Sums }) {
       {of.unpriced > 0 && (
         <Text size="sm" c="dimmed">
           {payments(of.unpriced)} {of.unpriced === 1 ? "has" : "have"} no value in a currency and{" "}
-          {of.unpriced === 1 ? "is" : "are"} not in these sums, only in those by coin.
+          {of.unpriced === 1 ? "is" : "are"} included only in the totals by coin.
         </Text>
       )}
       {tests > 0 && (
         <Text size="sm" c="dimmed">
-          {payments(tests)} on test networks {tests === 1 ? "is" : "are"} not in these sums: their coins have no value.
+          {payments(tests)} on test networks {tests === 1 ? "is" : "are"} not included: test coins have no value.
         </Text>
       )}
     </>

@@ -17,13 +17,13 @@ export interface TotalsProps {
   readonly before: ReportTotals;
 }
 
-/** Money first: what came, in each currency. */
+/** The received amounts, by currency. */
 export function ReceivedSection({ span, now, before }: TotalsProps) {
   const currencies = currenciesOf(now, before);
   return (
-    <Section title="Received" about="At its value when it arrived. The money is in your wallets.">
+    <Section title="Received" about="Valued at the time each payment arrived. The money is in your wallets.">
       {currencies.length === 0 ? (
-        <Text c="dimmed">Nothing was received in this time, or in {BEFORE_NAMES[span]}.</Text>
+        <Text c="dimmed">Nothing received in this period or the one before.</Text>
       ) : (
         <Group gap="xl" align="flex-start">
           {currencies.map((each) => (
@@ -54,7 +54,7 @@ function Received({ currency, span, now, before }: TotalsProps & { readonly curr
   );
 }
 
-/** The days as a chart, or as a table for those who prefer one. */
+/** The days as a chart, or as a table for users who prefer that. */
 export function DaysSection({ span, now, before }: TotalsProps) {
   const currencies = currenciesOf(now, before);
   const [chosen, choose] = useState<string>();

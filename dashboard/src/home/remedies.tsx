@@ -57,9 +57,9 @@ export function DisableWallet({ walletId, cryptocurrency, network }: WalletProps
   return (
     <ConfirmButton
       size="xs"
-      action="Disable the wallet"
+      action="Disable wallet"
       subject={coinName(cryptocurrency, network)}
-      consequence="No invoice will use it. You can enable it again, after the same delay."
+      consequence="No invoice will use it. If you enable it again later, the same delay applies."
       isBusy={change.isPending}
       onConfirmed={() => change.mutate({ merchantId, params: { walletId }, body: { isEnabled: false } })}
     />
@@ -73,9 +73,9 @@ export function DeleteWallet({ walletId, cryptocurrency, network }: WalletProps)
   return (
     <ConfirmButton
       size="xs"
-      action="Delete the wallet"
+      action="Delete wallet"
       subject={coinName(cryptocurrency, network)}
-      consequence="Add it again afterwards from your wallet software. What was paid to your own addresses stays yours."
+      consequence="Add it again afterwards from your wallet software. Money already paid to your addresses is not affected."
       isBusy={remove.isPending}
       onConfirmed={() => remove.mutate({ merchantId, params: { walletId } })}
     />

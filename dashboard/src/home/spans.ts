@@ -1,4 +1,4 @@
-// The days that Home shows: a number up to today, and as many before.
+// The periods that Home shows: a number of days up to today, and the same number of days before them.
 
 export const SPANS = [1, 7, 30, 90] as const;
 export type Span = (typeof SPANS)[number];
@@ -6,9 +6,9 @@ export type Span = (typeof SPANS)[number];
 export const SPAN_NAMES: Readonly<Record<Span, string>> = { 1: "Today", 7: "7 days", 30: "30 days", 90: "90 days" };
 export const BEFORE_NAMES: Readonly<Record<Span, string>> = {
   1: "yesterday",
-  7: "the 7 days before",
-  30: "the 30 days before",
-  90: "the 90 days before",
+  7: "the previous 7 days",
+  30: "the previous 30 days",
+  90: "the previous 90 days",
 };
 
 const DEFAULT_SPAN: Span = 30;

@@ -1,4 +1,5 @@
-// First steps, ticked off as they are completed. They disappear once all are done or skipped; this is stored in the browser, per merchant.
+// First steps, ticked off as they are completed. They disappear once all are done or skipped. The skipped steps are stored in the browser, per
+// merchant.
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -17,18 +18,17 @@ const NewInvoice = lazy(async () => ({ default: (await import("../invoices/new-i
 const WORDS: Readonly<Record<Step, { readonly title: string; readonly about: string; readonly action: string }>> = {
   WALLET: {
     title: "Add your first wallet",
-    about: "An address or public key of yours. Customers pay straight to it.",
+    about: "Your own address or public key. Customers pay straight to it.",
     action: "Add a wallet",
   },
   SALE: {
     title: "Sell something",
-    about: "A page for a product, or three lines of code for your shop.",
+    about: "Share a product page, or add three lines of code to your shop.",
     action: "Start selling",
   },
   PAID: {
     title: "Get your first invoice paid",
-    about:
-      "Create one, then pay it yourself, even a small amount: from another wallet, or on a test chain on this machine.",
+    about: "Create an invoice and pay a small amount yourself, from another wallet or on a test chain on this machine.",
     action: "New invoice",
   },
 };
@@ -49,10 +49,13 @@ export function StepsSection() {
     setOver(STEPS.filter((each) => each === step || over.includes(each)));
     setOpen(undefined);
   };
-  // An open dialog stays: it may be showing a key for the only time.
+  // An open dialog stays, because it may be showing a secret that is never shown again.
   if (taken === undefined || (left.length === 0 && open === undefined)) return null;
   return (
-    <Section title="First steps" about="What is left to do before you can be paid. Skip what you do not need.">
+    <Section
+      title="First steps"
+      about="What is left to do before you can take payments. Skip anything you do not need."
+    >
       {steps.map((step, place) => (
         <StepRow
           key={step}
@@ -69,7 +72,7 @@ export function StepsSection() {
   );
 }
 
-/** Nothing is read once no step remains. */
+/** The completed steps. Sends requests only while `isWanted`, which is false once every step has been skipped. */
 function useTaken(merchantId: string, isWanted: boolean): readonly Step[] | undefined {
   const one = { limit: 1 } as const;
   const wanted = { enabled: isWanted };

@@ -52,7 +52,7 @@ function Waiting({ onJoined }: { readonly onJoined: () => void }) {
     <Card key={id} padding="md">
       <Stack gap="sm">
         <Text>
-          <bdi>{inviterEmail}</bdi> invites you to work for{" "}
+          <bdi>{inviterEmail}</bdi> has invited you to the team of{" "}
           <strong>
             <bdi>{merchantName}</bdi>
           </strong>
@@ -64,7 +64,7 @@ function Waiting({ onJoined }: { readonly onJoined: () => void }) {
         <Button
           loading={accept.isPending}
           onClick={() => accept.mutate({ params: { invitationId: id } })}
-          aria-label={`Accept the invitation of ${merchantName}`}
+          aria-label={`Accept the invitation to ${merchantName}`}
         >
           Accept
         </Button>
@@ -73,7 +73,7 @@ function Waiting({ onJoined }: { readonly onJoined: () => void }) {
   ));
 }
 
-/** This account has no invitation: the link belongs to another one or has ended, which only its token can tell. */
+/** Shown if this account has no invitation. The link is for another account or no longer valid; only an attempt to accept it shows which. */
 function OfAnother({ onJoined }: { readonly onJoined: () => void }) {
   const accept = useChange("acceptInvitation", { onSuccess: onJoined });
   if (mailedToken === null) return <Text c="dimmed">You have no invitations.</Text>;

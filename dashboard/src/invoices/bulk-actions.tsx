@@ -1,4 +1,4 @@
-// What can be done with several invoices of the list at once.
+// Actions for several invoices in the list at once.
 import { Button, Card, CopyButton, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
@@ -13,9 +13,10 @@ import { csvOfRows } from "../shell/list-export.ts";
 import { useMay } from "../shell/merchants.ts";
 import { INVOICE_LINE } from "./invoice-line.ts";
 import { type Refusal, refusalsText } from "./refusals-text.ts";
+import { isCancellable } from "./states.ts";
 
 interface Props {
-  /** Those that are chosen, as the list shows them now. */
+  /** The chosen invoices, in their current state. */
   readonly invoices: readonly Invoice[];
   readonly onClear: () => void;
 }
@@ -52,7 +53,7 @@ export function BulkActions({ invoices, onClear }: Props) {
   );
 }
 
-/** What is asked about is what was chosen when the question was opened: the list may change under it, and the answer is about no others. */
+/** The confirmation is about the invoices that were chosen when it was opened. The list may change meanwhile, but no other invoice is cancelled. */
 function useCancelling(invoices: readonly Invoice[], onDone: () => void) {
   const mayCancel = useMay("invoice:cancel");
   const { isRunning, cancelAll } = useCancelAll(onDone);
@@ -77,7 +78,7 @@ function useCancelling(invoices: readonly Invoice[], onDone: () => void) {
       isOpen={isAsking}
       onClose={close}
       action={cancelText(openOf(asked))}
-      consequence={`${consequenceOf(openOf(asked).length, asked.length)} A payment that is already on its way is still noticed, and then needs your decision.`}
+      consequence={`${consequenceOf(openOf(asked).length, asked.length)} Payments already on their way are still detected, and will need your decision.`}
       onConfirmed={() => void cancelAll(openOf(asked))}
     />
   );
@@ -85,7 +86,7 @@ function useCancelling(invoices: readonly Invoice[], onDone: () => void) {
 }
 
 function openOf(invoices: readonly Invoice[]): readonly Invoice[] {
-  return invoices.filter(({ status }) => status === "AWAITING_PAYMENT");
+  return invoices.filter(isCancellable);
 }
 
 function cancelText(open: readonly Invoice[]): string {
@@ -99,11 +100,16 @@ function countOf(number: number): string {
 function consequenceOf(open: number, all: number): string {
   const pages = open === 1 ? "The payment page stops" : "Their payment pages stop";
   const others = all - open;
-  if (others === 0) return `${pages} asking for money.`;
-  return `${pages} asking for money. The other ${others} selected can no longer be cancelled and stay as they are.`;
+  if (others === 0) return `${pages} asking for payment.`;
+  if (others === 1)
+    return `${pages} asking for payment. The other selected invoice can no longer be cancelled and stays as it is.`;
+  return `${pages} asking for payment. The other ${others} selected can no longer be cancelled and stay as they are.`;
 }
 
-/** One after the other. What was refused is said at the end by name, and the others are cancelled all the same. */
+/**
+ * Cancels one invoice after the other. If some cancellations are refused, the other invoices are still cancelled, and the refused ones are named at
+ * the end.
+ */
 function useCancelAll(onDone: () => void) {
   const client = useQueryClient();
   const [isRunning, setRunning] = useState(false);

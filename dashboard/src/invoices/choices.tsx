@@ -16,7 +16,7 @@ interface ProductProps {
   readonly onChosen: (product: Product | undefined) => void;
 }
 
-/** Absent if there is no product. */
+/** Not shown if there is no product. */
 export function ProductField({ value, onChosen }: ProductProps) {
   const { id: merchantId } = useMerchant();
   const { money } = useFormats();
@@ -30,7 +30,7 @@ export function ProductField({ value, onChosen }: ProductProps) {
   return (
     <Select
       label="Product"
-      description="Fills in the name and amount. Leave empty for anything else."
+      description="Fills in the name and amount. Leave empty to enter them yourself."
       searchable
       clearable
       clearButtonProps={{ "aria-label": "No product" }}
@@ -44,12 +44,12 @@ export function ProductField({ value, onChosen }: ProductProps) {
         choose(product);
         onChosen(product);
       }}
-      nothingFoundMessage="No product starts with that"
+      nothingFoundMessage="No matching products"
     />
   );
 }
 
-/** Fills in a known customer's fields; absent if there is none. */
+/** Fills in the fields of a known customer; not shown if there is no customer. */
 export function CustomerField({ onChosen }: { readonly onChosen: (customer: Customer) => void }) {
   const { id: merchantId } = useMerchant();
   const [text, setText] = useState("");
@@ -61,7 +61,7 @@ export function CustomerField({ onChosen }: { readonly onChosen: (customer: Cust
   if (found.length === 0 && text === "") return null;
   return (
     <Select
-      label="Known customer"
+      label="Existing customer"
       placeholder="Name or email"
       searchable
       data={found.map((customer) => ({ value: customer.id, label: labelOf(customer) }))}
@@ -74,7 +74,7 @@ export function CustomerField({ onChosen }: { readonly onChosen: (customer: Cust
         choose(customer);
         if (customer !== undefined) onChosen(customer);
       }}
-      nothingFoundMessage="No customer starts with that"
+      nothingFoundMessage="No matching customers"
     />
   );
 }
@@ -89,11 +89,11 @@ export function MethodsField({ pairs, value, onChange }: MethodsProps) {
   return (
     <MultiSelect
       label="Coins to quote right away"
-      description="The customer can choose any of your coins on the payment page. Those you pick here have an address and amount from the start."
+      description="The customer can choose any of your coins on the payment page. Coins you pick here have an address and amount from the start."
       data={pairs.map((pair) => ({ value: pair, label: pairName(pair) }))}
       value={[...value]}
       onChange={onChange}
-      clearButtonProps={{ "aria-label": "None of them" }}
+      clearButtonProps={{ "aria-label": "Clear coins" }}
     />
   );
 }
@@ -103,7 +103,7 @@ function pairName(pair: string): string {
   return coinName(cryptocurrency, network);
 }
 
-/** The search text. The chosen item's label fills the field, and is not a search. */
+/** The text to search for. If the field holds the label of the chosen item, there is no search. */
 function useSearchText(text: string, label: string | undefined): { readonly search?: string } {
   const [search] = useDebouncedValue(text.trim(), SEARCH_AFTER_MS);
   return search === "" || search === label ? {} : { search };

@@ -10,16 +10,16 @@ type Formats = ReturnType<typeof useFormats>;
 interface Column {
   readonly name: string;
   readonly isNumeric?: true;
-  /** Whether it is shown before the reader has chosen. */
+  /** Whether the column is shown by default. */
   readonly isFirstShown?: true;
   readonly show: (invoice: Invoice, formats: Formats) => ReactNode;
 }
 
 const ORIGINS = { API: "Server or team", PUBLIC_KEY: "Browser", PRODUCT_PAGE: "Product page" } as const;
 
-/** Columns next to the name, which is always shown, by the names under which a choice is stored. */
+/** The columns in addition to the name, which is always shown. Their ids are stored when a user chooses columns. */
 const COLUMNS = {
-  state: { name: "State", isFirstShown: true, show: (invoice) => <InvoiceState invoice={invoice} /> },
+  state: { name: "Status", isFirstShown: true, show: (invoice) => <InvoiceState invoice={invoice} /> },
   amount: {
     name: "Amount",
     isNumeric: true,
@@ -62,7 +62,7 @@ function short(text: string | null | undefined): ReactNode {
   );
 }
 
-/** An invoice over 0 asks for any amount. */
+/** Whether the customer chooses the amount, because the invoice's own amount is 0. */
 export function isOpen(rawAmount: string): boolean {
   return /^0(\.0+)?$/.test(rawAmount);
 }

@@ -16,7 +16,7 @@ interface Props {
 
 export function EditInvoice({ invoice, isOpen, onClose }: Props) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Edit the invoice" size="lg">
+    <Modal opened={isOpen} onClose={onClose} title="Edit invoice" size="lg">
       <EditForm invoice={invoice} onDone={onClose} />
     </Modal>
   );
@@ -33,9 +33,10 @@ function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onD
     kept: KEPT,
     initialValues: valuesOf(invoice),
     validate: {
-      name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
-      customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
-      redirectUrl: (url) => (url === "" || /^https?:\/\//.test(url) ? null : "Enter an address with https://, or none"),
+      name: (name) => (name.trim() === "" ? "Enter what the customer is paying for" : null),
+      customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or leave this empty")(email)),
+      redirectUrl: (url) =>
+        url === "" || /^https?:\/\//.test(url) ? null : "Enter a URL that starts with https://, or leave this empty",
     },
   });
   const update = useChange("updateInvoice", {
@@ -73,7 +74,7 @@ function EditForm({ invoice, onDone }: { readonly invoice: Invoice; readonly onD
         />
       </Group>
       <TextInput
-        label="Where to send the customer after paying"
+        label="Redirect after payment"
         placeholder="https://"
         type="url"
         {...form.getInputProps("redirectUrl")}
@@ -94,7 +95,7 @@ function valuesOf({ name, description, redirectUrl, customer }: Invoice): Values
   };
 }
 
-/** Only fields changed since the form was opened. The API accepts no empty customer email or name: these stay. */
+/** Only fields changed since the form was opened. The API does not accept an empty customer email or name, so these are not sent. */
 function changesOf(before: Values, after: Values): UpdateInvoiceBody {
   const isChanged = (name: keyof Values) => after[name].trim() !== before[name];
   const mayBeEmpty = (name: keyof Values) => name === "customerAddress" || name === "customerPhoneNumber";

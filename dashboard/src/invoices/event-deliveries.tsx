@@ -6,12 +6,12 @@ import { Read } from "../shell/read.tsx";
 import { Time } from "../shell/time.tsx";
 
 export const DELIVERY_STATES = {
-  PENDING: { name: "Waiting", color: "blue" },
+  PENDING: { name: "Pending", color: "blue" },
   SUCCEEDED: { name: "Delivered", color: "green" },
   FAILED: { name: "Failed", color: "red" },
 } as const;
 
-/** While a delivery is pending; live updates cover events, not their deliveries. */
+/** How often deliveries are read while one is pending; live updates cover events, not their deliveries. */
 export const READ_AGAIN_MS = 5_000;
 
 interface Props {
@@ -33,7 +33,7 @@ export function EventDeliveries({ merchantId, eventId }: Props) {
         <Stack gap="md">
           {data.length === 0 && (
             <Text size="sm" c="dimmed">
-              No endpoint subscribes to it.
+              No endpoint subscribes to this event.
             </Text>
           )}
           {data.map((delivery) => (
@@ -68,7 +68,7 @@ function OneDelivery({ merchantId, delivery, url }: OneProps) {
         </Text>
         <Text size="sm" c="dimmed" component="div">
           {attempts === 0
-            ? "Not tried yet"
+            ? "Not attempted yet"
             : `${attempts} ${attempts === 1 ? "attempt" : "attempts"}, ${lastOf(delivery)}`}
           {nextAttemptAt !== null && (
             <>
@@ -97,10 +97,10 @@ function OneDelivery({ merchantId, delivery, url }: OneProps) {
 
 /** Why there was no answer (notifications/deliveries/round.ts). */
 const NO_ANSWER: Readonly<Record<string, string>> = {
-  TIMEOUT: "no answer in time",
+  TIMEOUT: "timed out",
   CONNECTION_FAILED: "no connection",
   URL_REFUSED: "not a public address",
-  RESOLVE_FAILED: "no such host",
+  RESOLVE_FAILED: "host not found",
 };
 
 export function isDeliveryState(value: unknown): value is Delivery["status"] {
@@ -108,14 +108,14 @@ export function isDeliveryState(value: unknown): value is Delivery["status"] {
 }
 
 export function noAnswerText(error: string | null): string {
-  return NO_ANSWER[error ?? ""] ?? "no answer";
+  return NO_ANSWER[error ?? ""] ?? "no response";
 }
 
-/** `the last answered 500 in 12 ms` */
+/** `last response 500 in 12 ms` */
 export function lastOf({ lastAttempt }: Pick<Delivery, "lastAttempt">): string {
-  if (lastAttempt === null) return "the last is no longer kept";
+  if (lastAttempt === null) return "last response no longer stored";
   const { statusCode, error, latencyMs } = lastAttempt;
   return statusCode === null
-    ? `the last failed: ${noAnswerText(error)}`
-    : `the last answered ${statusCode} in ${latencyMs} ms`;
+    ? `last one failed: ${noAnswerText(error)}`
+    : `last response ${statusCode} in ${latencyMs} ms`;
 }

@@ -12,7 +12,7 @@ export function EventsSection({ invoice }: { readonly invoice: Invoice }) {
   const [opened, open] = useState<string | null>(null);
   const events = useList("listEvents", { merchantId, query: { invoiceId, limit: 100 } });
   return (
-    <Section title="Events" about="The events that your server is sent about this invoice, and how each delivery went.">
+    <Section title="Events" about="Events sent to your server about this invoice, and the result of each delivery.">
       <Read query={events}>
         {({ data }) => (
           <Accordion order={3} chevronPosition="left" value={opened} onChange={open}>

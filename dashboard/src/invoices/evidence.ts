@@ -1,7 +1,7 @@
-// Why a payment was credited, in words, from the rule that matched it.
+// Says why a payment was credited, from the rule that matched it.
 const RULES: Readonly<Record<string, string>> = {
   ADDRESS: "Credited because it was sent to this invoice's own address.",
-  EXACT_AMOUNT: "Credited because the amount belongs to this invoice alone.",
+  EXACT_AMOUNT: "Credited because only this invoice expects this amount.",
   TOLERANCE: "Credited because the amount is within this invoice's tolerance, and no other's.",
   SOLE_CANDIDATE: "Credited because no other invoice was waiting at this address.",
   MANUAL: "Assigned manually.",

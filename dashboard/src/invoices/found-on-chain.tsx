@@ -1,5 +1,4 @@
-// What the list does not show about a transaction or an address: how it relates to an invoice, and payments without an
-// invoice.
+// Search results for a transaction or an address that the list does not show: how it relates to an invoice, and payments without an invoice.
 import { Anchor, Card, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -10,10 +9,10 @@ import { useFormats } from "../shell/reader.tsx";
 import { FOUND_BY } from "./found-by.ts";
 import { InvoiceState } from "./status.tsx";
 
-/** A hash or an address: long, and without characters of names and emails. */
+/** A hash or an address: long, and without the characters of names and emails. */
 const ON_CHAIN = /^[0-9a-zA-Z:]{20,}$/;
 
-/** What a search text finds on chain; undefined if nothing. */
+/** The invoices and payments that belong to a transaction or an address; undefined if there are none. */
 export function useFoundOnChain(text: string) {
   const { id: merchantId } = useMerchant();
   const enabled = ON_CHAIN.test(text);
@@ -51,7 +50,7 @@ export function FoundOnChain({ found: { invoices, payments } }: { readonly found
             <Anchor component={Link} to={`/console/${merchantId}/payments/${payment.id}`} fw={600} inherit>
               {coins(payment.amount)} {coinName(payment.currency, payment.network)}
             </Anchor>{" "}
-            came with this transaction, and belongs to no invoice.
+            is not credited to any invoice.
           </Text>
         ))}
       </Stack>

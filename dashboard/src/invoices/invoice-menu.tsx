@@ -1,4 +1,4 @@
-// What can be done with an invoice without leaving the list.
+// Actions for an invoice that do not leave the list.
 import { ActionIcon, Button, CopyButton, Group, Menu, Modal, Stack } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Invoice } from "../api/operations.ts";
@@ -63,7 +63,7 @@ interface DialogsProps {
   readonly onClose: () => void;
 }
 
-/** Outside the rows: a row is removed when the window narrows or the list is refetched, which would discard what was typed. */
+/** Rendered outside the rows: a row is removed when the window narrows or the list is refetched, which would discard typed text. */
 export function InvoiceDialogs({ opened, onClose }: DialogsProps) {
   if (opened === undefined) return null;
   const { dialog, invoice } = opened;
@@ -71,9 +71,9 @@ export function InvoiceDialogs({ opened, onClose }: DialogsProps) {
   if (dialog === "EDIT") return <EditInvoice invoice={invoice} isOpen onClose={onClose} />;
   const { name, checkoutUrl } = invoice;
   return (
-    <Modal opened onClose={onClose} title={`Payment page of ${name}`}>
+    <Modal opened onClose={onClose} title={`Payment page for ${name}`}>
       <Stack align="center">
-        <QrCode text={checkoutUrl} label="QR code of the payment page" size={240} />
+        <QrCode text={checkoutUrl} label="Payment page QR code" size={240} />
         <CopyText value={checkoutUrl} name="the link" />
       </Stack>
     </Modal>
@@ -85,7 +85,7 @@ interface PreviewProps {
   readonly onClose: () => void;
 }
 
-/** The invoice at a glance. Its payments, coins and events are on its page. */
+/** The invoice at a glance. Payments, coins and events are on the invoice's own page. */
 function Preview({ invoice, onClose }: PreviewProps) {
   const { merchantId, id: invoiceId, name } = invoice;
   return (
@@ -105,7 +105,7 @@ function Preview({ invoice, onClose }: PreviewProps) {
               />
             )}
           >
-            Open the invoice
+            View invoice
           </Button>
         </Group>
       </Stack>

@@ -15,13 +15,12 @@ import { EventsSection } from "./events-section.tsx";
 import { MethodsSection } from "./methods-section.tsx";
 import { PaymentsSection } from "./payments-section.tsx";
 import { ResolveInvoice } from "./resolve-invoice.tsx";
+import { isCancellable } from "./states.ts";
 import { InvoiceState } from "./status.tsx";
 import { SummarySection } from "./summary-section.tsx";
 import { TimelineSection } from "./timeline-section.tsx";
 
-/**
- * Confirmations arrive every few seconds on fast networks, and are not events: they are polled while they are counted.
- */
+/** On fast networks confirmations arrive every few seconds, and there are no events for them, so they are polled while they are counted. */
 const CONFIRMATIONS_MS = 5_000;
 
 export function InvoicePage() {
@@ -56,15 +55,15 @@ function TheInvoice({ invoice }: { readonly invoice: Invoice }) {
       />
       <Stack gap="lg">
         {invoice.warnings.includes("NO_ENABLED_WALLET") && (
-          <Alert color="orange" title="Nothing can be paid yet">
-            No wallet is in use for this invoice. Add or enable one, and its payment page will offer it.
+          <Alert color="orange" title="This invoice cannot be paid yet">
+            None of your wallets can be used for this invoice. Add or enable one, and the payment page will offer it.
           </Alert>
         )}
         {invoice.warnings.includes("RESTORED") && (
           <Alert color="orange" title="Recovered after a restore">
-            The operator restored the database to an earlier point in time. The address and amount are those your
-            customer was shown; later changes to the invoice are lost. Compare it with your own records, then dismiss
-            the review.
+            The operator restored the database to an earlier point in time. The address and amount are those shown to
+            your customer; later changes to the invoice were lost. Compare it with your own records, then dismiss the
+            review.
           </Alert>
         )}
         {hasTestChain && <PayAsCustomer invoice={invoice} />}
@@ -105,11 +104,11 @@ function Actions({ invoice }: { readonly invoice: Invoice }) {
         </Button>
       )}
       <EditInvoice invoice={invoice} isOpen={isEditing} onClose={editing.close} />
-      {mayCancel && status === "AWAITING_PAYMENT" && (
+      {mayCancel && isCancellable(invoice) && (
         <ConfirmButton
-          action="Cancel the invoice"
+          action="Cancel invoice"
           isBusy={cancel.isPending}
-          consequence="The payment page stops asking for money. A payment already on its way is still noticed, and then needs your decision."
+          consequence="The payment page stops asking for payment. Payments already on their way are still detected, and will need your decision."
           onConfirmed={() => cancel.mutate({ merchantId, params: { invoiceId: id } })}
         />
       )}

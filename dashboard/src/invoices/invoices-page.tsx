@@ -1,34 +1,26 @@
-import { Button, Checkbox, Group, Menu, Select, Text } from "@mantine/core";
-import { useDisclosure, useLocalStorage } from "@mantine/hooks";
+import { Button, Group, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { call } from "../api/call.ts";
 import type { Invoice } from "../api/operations.ts";
 import { useList } from "../api/queries.ts";
-import { endOfDay, startOfDay } from "../audit/days.ts";
-import { DayRange } from "../shell/day-range.tsx";
 import { EmptyList } from "../shell/empty-list.tsx";
-import { Icon } from "../shell/icons.tsx";
 import { ListExportButton } from "../shell/list-export-button.tsx";
-import { type Address, addressOf, ListPage, NewButton } from "../shell/list-page.tsx";
+import { addressOf, ListPage, NewButton } from "../shell/list-page.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
-import { useFormats, useZoneName } from "../shell/reader.tsx";
+import { useFormats } from "../shell/reader.tsx";
 import { type Column, Rows } from "../shell/rows.tsx";
-import { SearchField } from "../shell/search-field.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
-import { COLUMN_IDS, type ColumnId, columnsOf, FIRST_COLUMNS } from "./columns.tsx";
-import { CURRENCIES } from "./currencies.ts";
-import { CurrencyField } from "./currency-field.tsx";
+import { useColumns } from "./column-choice.tsx";
+import { columnsOf } from "./columns.tsx";
+import { Filters, type InvoicesAddress, useFilters } from "./filters.tsx";
 import { FoundOnChain, useFoundOnChain } from "./found-on-chain.tsx";
 import { INVOICE_LINE } from "./invoice-line.ts";
 import { InvoiceDialogs, InvoiceMenu, type Opened } from "./invoice-menu.tsx";
 import { NewInvoice } from "./new-invoice.tsx";
-import type { InvoicesSearch } from "./search.ts";
-import { INVOICE_STATES, isInvoiceStatus } from "./states.ts";
 
 const AT_ONCE = 25;
-
-type InvoicesAddress = Address<InvoicesSearch>;
 
 export function InvoicesPage() {
   const merchant = useMerchant();
@@ -68,13 +60,13 @@ export function InvoicesPage() {
         address={address}
         none={
           <EmptyList
-            title="No invoice yet"
-            action={mayCreate && <Button onClick={creating.open}>Create the first invoice</Button>}
+            title="No invoices yet"
+            action={mayCreate && <Button onClick={creating.open}>Create your first invoice</Button>}
           >
             Every invoice has a page where your customer chooses a coin and pays straight into your wallet.
           </EmptyList>
         }
-        unmatched={{ title: "No invoice matches", all: "Show all invoices", about: SEARCHABLE }}
+        unmatched={{ title: "No matching invoices", all: "Show all invoices", about: SEARCHABLE }}
         isFoundElsewhere={found !== undefined}
       >
         {(rows, isStale) => <InvoiceRows invoices={rows} isStale={isStale} />}
@@ -85,103 +77,7 @@ export function InvoicesPage() {
 }
 
 const SEARCHABLE =
-  "Search for words of a name, part of an order number, a customer's name or email, an amount, a transaction or an address. Upper and lower case are the same.";
-
-/** As the API takes them. */
-function useFilters({ from, to, ...others }: Omit<InvoicesSearch, "cursor">) {
-  const zone = useZoneName();
-  return {
-    ...others,
-    ...(from === undefined ? {} : { createdFrom: startOfDay(from, zone).toISOString() }),
-    ...(to === undefined ? {} : { createdTo: endOfDay(to, zone).toISOString() }),
-  };
-}
-
-const STATE_OPTIONS = Object.entries(INVOICE_STATES).map(([value, { name }]) => ({ value, label: name }));
-
-function Filters({ address: { search, filter } }: { readonly address: InvoicesAddress }) {
-  return (
-    <Group gap="sm" align="flex-end" role="search" aria-label="Filter the invoices">
-      <SearchField
-        name="Search invoices"
-        hint="Name, order number, customer, amount, transaction or address"
-        asked={search.search}
-        onSearch={(words) => filter({ search: words })}
-      />
-      <Select
-        label="State"
-        placeholder="Any state"
-        data={STATE_OPTIONS}
-        value={search.status ?? null}
-        onChange={(value) => filter({ status: isInvoiceStatus(value) ? value : undefined })}
-        clearable
-        clearButtonProps={{ "aria-label": "Any state" }}
-        w={170}
-      />
-      <DayRange label="Created" from={search.from} to={search.to} onChange={({ from, to }) => filter({ from, to })} />
-      <CurrencyField
-        placeholder="Any currency"
-        value={search.currency ?? null}
-        onChange={(currency) => filter({ currency: CURRENCIES.find((each) => each === currency) })}
-        allowDeselect={false}
-        clearable
-        clearButtonProps={{ "aria-label": "Any currency" }}
-        w={150}
-      />
-      <Checkbox
-        label="Needs review"
-        mb={8}
-        checked={search.needsReview === true}
-        onChange={({ currentTarget }) => filter({ needsReview: currentTarget.checked ? true : undefined })}
-      />
-      {search.customerId !== undefined && (
-        <Button variant="light" onClick={() => filter({ customerId: undefined })}>
-          One customer: show all
-        </Button>
-      )}
-      <ColumnChoice />
-    </Group>
-  );
-}
-
-function useColumns() {
-  const [chosen, choose] = useLocalStorage<readonly ColumnId[]>({
-    key: "edgetill-invoice-columns",
-    defaultValue: FIRST_COLUMNS,
-    getInitialValueInEffect: false,
-  });
-  // In their own order, without an older version's columns.
-  return [COLUMN_IDS.filter((id) => chosen.includes(id)), choose] as const;
-}
-
-function ColumnChoice() {
-  const [chosen, choose] = useColumns();
-  return (
-    <Menu closeOnItemClick={false} position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" visibleFrom="sm" rightSection={<Icon name="chevron" size={14} />}>
-          Columns
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {COLUMN_IDS.map((id) => {
-          const isShown = chosen.includes(id);
-          return (
-            <Menu.Item
-              key={id}
-              role="menuitemcheckbox"
-              aria-checked={isShown}
-              leftSection={<span style={{ visibility: isShown ? "visible" : "hidden" }}>✓</span>}
-              onClick={() => choose(isShown ? chosen.filter((each) => each !== id) : [...chosen, id])}
-            >
-              {columnsOf[id].name}
-            </Menu.Item>
-          );
-        })}
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
+  "Search by words in the name, part of the order number, the customer's name or email, amount, transaction or address. Upper and lower case are treated the same.";
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -190,7 +86,7 @@ function InvoiceRows({ invoices, isStale }: { readonly invoices: readonly Invoic
   const formats = useFormats();
   const [opened, open] = useState<Opened>();
   const [ids, choose] = useState<ReadonlySet<string>>(NONE);
-  // What is chosen is what can be seen to be: an invoice that leaves the page, and comes back later, is not chosen still.
+  // Only shown invoices are selected: an invoice that leaves the page and comes back is no longer selected.
   useEffect(() => choose((before) => shownOf(before, invoices)), [invoices]);
   const menuOf = (invoice: Invoice) => <InvoiceMenu invoice={invoice} onOpen={open} />;
   const columns: readonly Column<Invoice>[] = [
@@ -234,7 +130,7 @@ function InvoiceRows({ invoices, isStale }: { readonly invoices: readonly Invoic
   );
 }
 
-/** The same set if all are shown. */
+/** The members of `ids` whose invoices are shown; returns the same set if all of them are. */
 function shownOf(ids: ReadonlySet<string>, invoices: readonly Invoice[]): ReadonlySet<string> {
   const shown = invoices.flatMap(({ id }) => (ids.has(id) ? [id] : []));
   return shown.length === ids.size ? ids : new Set(shown);

@@ -6,6 +6,7 @@ import { ChainAddress } from "../shell/on-chain.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
+import { useWalletPairs } from "./wallet-pairs.ts";
 
 const STATES = {
   ACTIVE: { name: "Chosen", color: "indigo" },
@@ -14,9 +15,11 @@ const STATES = {
 } as const;
 
 export function MethodsSection({ invoice }: { readonly invoice: Invoice }) {
+  const { pairs } = useWalletPairs();
+  const none = pairs.length === 0 ? "None yet. Add a wallet first." : "The customer has not chosen a coin yet.";
   return (
     <Section title="Payment methods" about="What the customer can pay with, and what they were asked to send.">
-      {invoice.paymentMethods.length === 0 && <Text c="dimmed">None yet: you have no wallet.</Text>}
+      {invoice.paymentMethods.length === 0 && <Text c="dimmed">{none}</Text>}
       {invoice.paymentMethods.map((method) => (
         <Method key={`${method.cryptocurrency} ${method.network}`} method={method} currency={invoice.currency} />
       ))}
@@ -38,11 +41,10 @@ function Method({ method, currency }: { readonly method: PaymentMethod; readonly
         <Text size="sm" className="numbers">
           {coins(amount)} {cryptocurrency}
           {isPartlyPaid && `, ${coins(amountDue)} still due`}
-          {rate !== null && ` at ${money(rate, currency)} a coin`}
+          {rate !== null && ` at ${money(rate, currency)} per coin`}
           {rateAt !== null && (
             <>
-              {" "}
-              of <Time value={rateAt} />
+              , as of <Time value={rateAt} />
             </>
           )}
         </Text>

@@ -15,9 +15,9 @@ import { CurrencyField } from "./currency-field.tsx";
 import { LONGEST } from "./longest.ts";
 import { useWalletPairs } from "./wallet-pairs.ts";
 
-/** An invoice's lifetime; "" is the settings' value. */
+/** An invoice's lifetime; "" is the lifetime in the settings. */
 const LIFETIMES = [
-  { value: "", label: "As in settings" },
+  { value: "", label: "Default from settings" },
   { value: "900", label: "15 minutes" },
   { value: "3600", label: "1 hour" },
   { value: "86400", label: "1 day" },
@@ -28,7 +28,7 @@ const LIFETIMES = [
 interface Values {
   readonly productId: string;
   readonly name: string;
-  /** As typed. */
+  /** The text as the user typed it. */
   readonly rawAmount: string;
   readonly currency: string;
   readonly customerEmail: string;
@@ -58,7 +58,7 @@ const EMPTY: Values = {
   methods: [],
 };
 
-/** Links to the invoice it creates. */
+/** After creating an invoice, opens its page. */
 export function NewInvoiceForm() {
   const { form, draft, send, isBusy } = useNewInvoice();
   const maySeeProducts = useMay("product:view");
@@ -66,7 +66,7 @@ export function NewInvoiceForm() {
   const { pairs } = useWalletPairs();
   const { values } = form;
   return (
-    <Form onSubmit={send} action="Create the invoice" isBusy={isBusy}>
+    <Form onSubmit={send} action="Create invoice" isBusy={isBusy}>
       <DraftNotice draft={draft} />
       {maySeeProducts && (
         <ProductField
@@ -139,10 +139,10 @@ function useNewInvoice() {
     kept: KEPT,
     initialValues: EMPTY,
     validate: {
-      name: (name) => (name.trim() === "" ? "Enter what the customer pays for" : null),
+      name: (name) => (name.trim() === "" ? "Enter what the customer is paying for" : null),
       rawAmount: (amount, { currency }) =>
         numberError(amount, priceRule(currency), "Enter an amount, or 0 for any amount"),
-      customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or none")(email)),
+      customerEmail: (email) => (email === "" ? null : isEmail("Enter an email address, or leave this empty")(email)),
     },
   });
   const create = useChange("createInvoice", {

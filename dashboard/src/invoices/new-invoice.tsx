@@ -18,13 +18,13 @@ export function NewInvoice({ isOpen, onClose }: Props) {
   );
 }
 
-// Each is loaded when shown: the form is as large as a page, and the wallet form knows every network.
+// Each form is loaded only when it is shown: the invoice form is as large as a page, and the wallet form includes every network.
 const NewInvoiceForm = lazy(async () => ({ default: (await import("./new-invoice-form.tsx")).NewInvoiceForm }));
 const FirstWallet = lazy(async () => ({ default: (await import("../welcome/first-wallet.tsx")).FirstWallet }));
 
 /**
- * Without a wallet nothing can be paid, so it is asked for first. The open form then stays, whatever a later read of the wallets says: it holds
- * what was typed, and a wallet being added is being compared with the wallet software.
+ * Without a wallet nothing can be paid, so the wallet form comes first. An open form is not replaced after a later read of the wallets: it holds
+ * typed text, and the user may be comparing a new wallet with the wallet software.
  */
 function WalletFirst() {
   const merchant = useMerchant();
@@ -33,7 +33,7 @@ function WalletFirst() {
   const [open, setOpen] = useState<"wallet" | "form">();
   const isFirst = pairs.length === 0;
   if (open === undefined && isRead) setOpen(isFirst ? "wallet" : "form");
-  // Another user has added it.
+  // Another user has added a wallet.
   if (open === "wallet" && !mayAdd && !isFirst) setOpen("form");
   if (open === undefined) return <Loader />;
   if (open === "form") return <NewInvoiceForm />;
@@ -46,7 +46,7 @@ function WalletFirst() {
         <FirstWallet merchant={merchant} onDone={() => setOpen("form")} />
       ) : (
         <>
-          <Text size="sm">Ask the team's owner or an admin to add one. Waiting invoices can be paid from then on.</Text>
+          <Text size="sm">Ask the team's owner or an admin to add one. Open invoices can be paid from then on.</Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setOpen("form")}>
               Create an invoice anyway

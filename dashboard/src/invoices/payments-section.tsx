@@ -54,7 +54,7 @@ function PaymentCard({ payment, currency }: { readonly payment: Payment; readonl
         )}
         {payment.status === "CONFIRMED" && (
           <Text size="sm" c="dimmed">
-            {confirmations} confirmations, {required} were required
+            {confirmations} confirmations ({required} required)
           </Text>
         )}
         <Text size="sm">{evidence(payment.matchedBy)}</Text>

@@ -1,4 +1,4 @@
-// A user's decision about an invoice: accept what was received, dismiss it, or note that it was returned.
+// A user's decision about an invoice: accept the amount received, request the rest, dismiss the review, or record that the money was returned.
 import { Alert, Button, Group, Modal, SegmentedControl, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { type ReactNode, useState } from "react";
@@ -7,38 +7,39 @@ import { showDone, useChange } from "../api/queries.ts";
 import { AdviceAlert, decisionOf } from "../payments/advice.tsx";
 import { Form, refusedIn } from "../shell/form.tsx";
 import { useMay } from "../shell/merchants.ts";
+import { Time } from "../shell/time.tsx";
 
 type Action = ResolveInvoiceBody["action"];
 
 const ACTIONS: Readonly<Record<Action, { readonly name: string; readonly consequence: string }>> = {
   ACCEPT: {
     name: "Accept",
-    consequence: "The invoice counts as paid with what has come, and your server is notified.",
+    consequence: "Marks the invoice as paid with the amount received, and notifies your server.",
   },
-  DISMISS: { name: "Dismiss", consequence: "The invoice stays as it is, and no longer needs a decision." },
+  DISMISS: { name: "Dismiss", consequence: "Leaves the invoice as it is and closes the review." },
   MARK: {
     name: "Mark as settled",
     consequence:
-      "Shops that speak the API of BTCPay Server take it for settled. Here it stays unpaid until money comes.",
+      "Shops connected through the BTCPay Server API treat the invoice as settled. In Edgetill it stays unpaid until money arrives.",
   },
   ASK_FOR_REST: {
-    name: "Ask for the rest",
+    name: "Request remaining amount",
     consequence:
-      "Money that comes late counts from now on, and the page asks the customer for what is missing, with its own amount.",
+      "Late payments count from now on, and the payment page asks for the remaining amount. The customer is not emailed: send them the link.",
   },
   RETURNED: {
-    name: "Money returned",
-    consequence: "A note that you sent the money back with your wallet software. Edgetill cannot send any.",
+    name: "Mark as returned",
+    consequence: "Records that you sent the money back with your wallet software. Edgetill cannot send money.",
   },
 };
 
 const LONGEST_REASON = 500;
 const LONGEST_HASH = 100;
-/** States in which ACCEPT is offered, with or without a review: an invoice that was paid in full has nothing to accept. */
+/** States in which ACCEPT is offered even without a review. An invoice that was paid in full has nothing to accept. */
 const ACCEPTABLE: readonly Invoice["status"][] = ["UNDERPAID", "EXPIRED", "CANCELLED"];
-/** States whose money can go back without a review. */
+/** States in which money can be returned without a review. */
 const RETURNABLE: readonly Invoice["status"][] = ["UNDERPAID", "OVERPAID"];
-/** And those in which it is part of a review. */
+/** States in which ACCEPT is offered during a review. */
 const ACCEPTABLE_IN_REVIEW: readonly Invoice["status"][] = [...ACCEPTABLE, "AWAITING_PAYMENT", "PENDING_CONFIRMATION"];
 
 export function ResolveInvoice({ invoice }: { readonly invoice: Invoice }) {
@@ -63,7 +64,7 @@ export function ResolveInvoice({ invoice }: { readonly invoice: Invoice }) {
           variant={needsReview && advised === undefined ? "filled" : "default"}
           onClick={() => choose(first)}
         >
-          Decide
+          Resolve
         </Button>
       )}
     </Group>
@@ -82,23 +83,26 @@ export function ResolveInvoice({ invoice }: { readonly invoice: Invoice }) {
           {buttons}
         </AdviceAlert>
       )}
-      <Modal opened={chosen !== undefined} onClose={() => choose(undefined)} title="Decide about the invoice" size="lg">
+      <Modal opened={chosen !== undefined} onClose={() => choose(undefined)} title="Resolve invoice" size="lg">
         {chosen !== undefined && <ResolveForm invoice={invoice} first={chosen} onDone={() => choose(undefined)} />}
       </Modal>
     </>
   );
 }
 
-/** Where nothing is advised. */
+/** Shown if nothing is recommended. */
 function Undecided({ invoice, children }: { readonly invoice: Invoice; readonly children: ReactNode }) {
   const { needsReview } = invoice;
   return (
-    <Alert color={needsReview ? "orange" : "gray"} title={needsReview ? "Compare the payments" : "The invoice is over"}>
+    <Alert
+      color={needsReview ? "orange" : "gray"}
+      title={needsReview ? "Compare the payments" : "This invoice is closed"}
+    >
       <Group justify="space-between" gap="sm">
         <Text size="sm" style={{ flex: "1 1 16rem" }}>
           {needsReview
-            ? "Money came late, or cannot be judged by the rules alone. Compare the payments below."
-            : "If you were paid in another way, or what came is enough for you, accept it."}
+            ? "Money arrived late, or could not be handled automatically. Compare the payments below."
+            : "Accept it if you were paid another way or the amount received is enough."}
         </Text>
         {children}
       </Group>
@@ -106,7 +110,7 @@ function Undecided({ invoice, children }: { readonly invoice: Invoice; readonly 
   );
 }
 
-/** What the API accepts of this invoice, the advised one first. */
+/** The actions offered for this invoice, the recommended one first. */
 function actionsFor(invoice: Invoice): readonly Action[] {
   const { needsReview, status } = invoice;
   const advised = decisionOf(invoice);
@@ -124,16 +128,17 @@ function ResolveForm(of: { readonly invoice: Invoice; readonly first: Action; re
   const actions = actionsFor(invoice);
   const form = useForm<{ readonly action: Action; readonly reason: string; readonly txHash: string }>({
     initialValues: { action: of.first, reason: "", txHash: "" },
-    validate: { reason: (reason) => (reason.trim() === "" ? "Say why: it is kept with the invoice" : null) },
+    validate: { reason: (reason) => (reason.trim() === "" ? "Enter a reason; it is saved with the invoice" : null) },
   });
   const resolve = useChange("resolveInvoice", {
     isShownInPlace: true,
     onSuccess: () => {
-      showDone("The decision was recorded.");
+      showDone("Decision recorded.");
       onDone();
     },
   });
   const { action } = form.values;
+  const until = invoice.recommendation?.until ?? null;
   const send = form.onSubmit(({ reason, txHash }) =>
     resolve.mutate(
       {
@@ -153,14 +158,18 @@ function ResolveForm(of: { readonly invoice: Invoice; readonly first: Action; re
           {...form.getInputProps("action")}
         />
       )}
-      <Text size="sm">{ACTIONS[action].consequence}</Text>
+      <Text size="sm" component="div">
+        {ACTIONS[action].consequence}
+        {action === "ASK_FOR_REST" && until !== null && (
+          <>
+            {" "}
+            The page asks until <Time value={until} />.
+          </>
+        )}
+      </Text>
       <TextInput label="Reason" required maxLength={LONGEST_REASON} data-autofocus {...form.getInputProps("reason")} />
       {action === "RETURNED" && (
-        <TextInput
-          label="Hash of the transaction that sent it back"
-          maxLength={LONGEST_HASH}
-          {...form.getInputProps("txHash")}
-        />
+        <TextInput label="Return transaction hash" maxLength={LONGEST_HASH} {...form.getInputProps("txHash")} />
       )}
     </Form>
   );

@@ -16,3 +16,8 @@ export const INVOICE_STATES: Readonly<Record<InvoiceStatus, { readonly name: str
 export function isInvoiceStatus(value: unknown): value is InvoiceStatus {
   return typeof value === "string" && Object.hasOwn(INVOICE_STATES, value);
 }
+
+/** Whether to offer cancelling: the invoice awaits payment and has received nothing. */
+export function isCancellable({ status, amountReceived }: Invoice): boolean {
+  return status === "AWAITING_PAYMENT" && !/[1-9]/.test(amountReceived);
+}

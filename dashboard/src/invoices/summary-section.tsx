@@ -27,6 +27,11 @@ export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
         <Fact name="Expires">
           <Time value={invoice.expiresAt} />
         </Fact>
+        {invoice.lateGraceUntil !== null && (
+          <Fact name="Late payments count until">
+            <Time value={invoice.lateGraceUntil} />
+          </Fact>
+        )}
         {customer !== null && (
           <Fact name="Customer">
             <LinkIf to={maySeeCustomers && `/console/${invoice.merchantId}/customers/${customer.id}`}>
@@ -51,13 +56,13 @@ export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
             {value}
           </Fact>
         ))}
-        <Fact name="Id">
-          <CopyText value={invoice.id} name="the id" />
+        <Fact name="ID">
+          <CopyText value={invoice.id} name="the ID" />
         </Fact>
       </Stack>
       {invoice.status === "AWAITING_PAYMENT" && (
         <Group justify="center">
-          <QrCode text={invoice.checkoutUrl} label="QR code of the payment page" size={150} />
+          <QrCode text={invoice.checkoutUrl} label="Payment page QR code" size={150} />
         </Group>
       )}
     </Section>
@@ -65,7 +70,7 @@ export function SummarySection({ invoice }: { readonly invoice: Invoice }) {
 }
 
 interface LinkIfProps {
-  /** False: only the text. */
+  /** The page to which the text links; if false, there is only the text. */
   readonly to: string | false;
   readonly children: string;
 }

@@ -6,47 +6,41 @@ import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 import { INVOICE_STATES } from "./states.ts";
+import { stepsOf } from "./steps.ts";
 
 const DECISIONS: Readonly<Record<string, string>> = {
   ACCEPT: "Accepted manually",
   DISMISS: "Dismissed manually",
-  RETURNED: "Money returned",
+  RETURNED: "Marked as returned",
   MARK: "Marked as settled manually",
-  ASK_FOR_REST: "Asked for the rest manually",
+  ASK_FOR_REST: "Remaining amount requested manually",
 };
 
 export function TimelineSection({ invoice }: { readonly invoice: Invoice }) {
-  const { invoiceTimeline: items, resolution } = invoice;
   const deciderOf = useDeciders();
+  const steps = stepsOf(invoice);
   return (
     <Section title="Timeline">
-      <Timeline active={items.length} bulletSize={16} lineWidth={2}>
-        {items.map(({ id, paymentStatus, time }, place) => (
+      <Timeline active={steps.length} bulletSize={16} lineWidth={2}>
+        {steps.map(({ time, state, decision }, place) => (
           <Timeline.Item
-            key={id}
-            title={INVOICE_STATES[paymentStatus].name}
-            color={INVOICE_STATES[paymentStatus].color}
+            key={`${time} ${state}`}
+            {...(state === null ? {} : { color: INVOICE_STATES[state].color })}
+            title={state === null ? (DECISIONS[decision.action] ?? decision.action) : INVOICE_STATES[state].name}
           >
-            <Text size="sm" c="dimmed" component="div">
-              <Time value={time} hasSeconds />
-              <After time={time} last={items[place - 1]?.time} />
-            </Text>
-          </Timeline.Item>
-        ))}
-        {resolution !== null && (
-          <Timeline.Item title={DECISIONS[resolution.action] ?? resolution.action}>
-            <Text size="sm">{resolution.reason}</Text>
-            {resolution.txHash !== null && (
+            {decision !== null && <Text size="sm">{decision.reason}</Text>}
+            {decision !== null && decision.txHash !== null && (
               <Text size="sm" component="div">
-                Sent back with <CopyText value={resolution.txHash} name="the hash of the transaction" />
+                Return transaction: <CopyText value={decision.txHash} name="the transaction hash" />
               </Text>
             )}
             <Text size="sm" c="dimmed" component="div">
-              {deciderOf(resolution.actor)}, <Time value={resolution.at} hasSeconds />
-              <After time={resolution.at} last={items.at(-1)?.time} />
+              {decision !== null && `${deciderOf(decision.actor)}, `}
+              <Time value={time} hasSeconds />
+              <After time={time} last={steps[place - 1]?.time} />
             </Text>
           </Timeline.Item>
-        )}
+        ))}
       </Timeline>
     </Section>
   );
@@ -54,11 +48,11 @@ export function TimelineSection({ invoice }: { readonly invoice: Invoice }) {
 
 interface AfterProps {
   readonly time: string;
-  /** When the step before it was; undefined for the first. */
+  /** The time of the previous step; undefined for the first. */
   readonly last: string | undefined;
 }
 
-/** How long it took, so that nobody has to subtract two times that look the same. */
+/** The time since the previous step, so that the reader does not have to subtract two times. */
 function After({ time, last }: AfterProps) {
   const { elapsed } = useFormats();
   if (last === undefined) return null;

@@ -7,14 +7,11 @@ import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 
-/** Counts every stored row that depends on a key, so it is read once when the page is opened. */
+/** The service counts every stored row that depends on a key, so the list is not polled. */
 export function KeysSection() {
   const keys = useList("listKeys", {});
   return (
-    <Section
-      title="Keys"
-      about="By their ids, newest first. An older key may leave its setting once no row depends on it."
-    >
+    <Section title="Keys" about="Newest first. You can remove an older key from its setting once no rows depend on it.">
       <Read query={keys}>
         {({ data }) => (
           <Stack>
@@ -48,7 +45,7 @@ function KeyRow({ use: { setting, keyId, isNewest, left, retirableAt } }: { read
       <Text size="sm" c="dimmed" component="div" className="numbers">
         {retirableAt !== null ? (
           <>
-            May go from <Time value={retirableAt} />
+            Can be removed after <Time value={retirableAt} />
           </>
         ) : (
           `${count(rows)} ${rows === 1 ? "row" : "rows"}`

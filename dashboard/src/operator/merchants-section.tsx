@@ -11,11 +11,11 @@ import { SearchField } from "../shell/search-field.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
 
-/** Few, so that what is below stays close: merchants are searched. */
+/** Only a few rows, so that the sections below stay within reach; other merchants are found by searching. */
 const AT_ONCE = 5;
 /** The API's limit. */
 const LONGEST_NAME = 200;
-/** More are not counted. */
+/** The service stops counting at this number. */
 const MOST_DUE = 1_000;
 
 export function MerchantsSection() {
@@ -23,11 +23,11 @@ export function MerchantsSection() {
   const [cursor, setCursor] = useState<string>();
   const merchants = useList("listMerchantSummaries", { query: { limit: AT_ONCE, cursor, search } });
   return (
-    <Section title="Merchants" about="Newest first. You see how busy they are, but no money or customers.">
+    <Section title="Merchants" about="Newest first. Shows activity, but no amounts or customers.">
       <Group>
         <SearchField
           name="Search merchants"
-          hint="Start of a name, or an id"
+          hint="Start of a name, or an ID"
           longest={LONGEST_NAME}
           asked={search}
           onSearch={(words) => {
@@ -42,7 +42,7 @@ export function MerchantsSection() {
           cursor={cursor}
           onGo={setCursor}
           empty={
-            <Text c="dimmed">{search === undefined ? "No merchants yet." : "No merchant has this name or id."}</Text>
+            <Text c="dimmed">{search === undefined ? "No merchants yet." : "No merchant has this name or ID."}</Text>
           }
         >
           {(rows) => <Divided rows={rows}>{(merchant) => <MerchantRow merchant={merchant} />}</Divided>}
@@ -70,8 +70,8 @@ function MerchantRow({ merchant }: Props) {
           {suspendedAt !== null && <Badge color="orange">Suspended</Badge>}
         </Group>
         <Text size="sm" c="dimmed" component="div" className="numbers">
-          {count(invoices)} {invoices === 1 ? "invoice" : "invoices"} in 24 hours, {due}{" "}
-          {dueDeliveries === 1 ? "delivery" : "deliveries"} due, made <Time value={createdAt} />
+          {count(invoices)} {invoices === 1 ? "invoice" : "invoices"} in the last 24 hours, {due}{" "}
+          {dueDeliveries === 1 ? "delivery" : "deliveries"} due, created <Time value={createdAt} />
           {suspendedAt !== null && (
             <>
               , suspended <Time value={suspendedAt} />
@@ -79,7 +79,7 @@ function MerchantRow({ merchant }: Props) {
           )}
         </Text>
         <Text size="xs" c="dimmed" component="div">
-          <CopyText value={id} name={`the id of ${name}`} />
+          <CopyText value={id} name={`the ID of ${name}`} />
         </Text>
       </Stack>
       <SuspendButton merchant={merchant} />
@@ -89,7 +89,7 @@ function MerchantRow({ merchant }: Props) {
 
 function SuspendButton({ merchant: { id: merchantId, name, suspendedAt } }: Props) {
   const suspend = useChange("suspendMerchant", { onSuccess: () => showDone(`${name} is suspended.`) });
-  const resume = useChange("resumeMerchant", { onSuccess: () => showDone(`${name} takes payments again.`) });
+  const resume = useChange("resumeMerchant", { onSuccess: () => showDone(`${name} can take payments again.`) });
   return suspendedAt === null ? (
     <ConfirmButton
       action="Suspend"
@@ -101,8 +101,9 @@ function SuspendButton({ merchant: { id: merchantId, name, suspendedAt } }: Prop
           <strong>
             <bdi>{name}</bdi>
           </strong>{" "}
-          makes no new invoices from now on, and payers of its open ones get no further address. Payments to what they
-          were given are still found and told, and its people can read everything.
+          will no longer be able to create invoices, and customers with open invoices will get no new addresses.
+          Payments to addresses they already have are still detected and reported, and the team can still view
+          everything.
         </>
       }
       onConfirmed={() => suspend.mutate({ merchantId })}
@@ -118,7 +119,7 @@ function SuspendButton({ merchant: { id: merchantId, name, suspendedAt } }: Prop
           <strong>
             <bdi>{name}</bdi>
           </strong>{" "}
-          makes invoices again.
+          will be able to create invoices again.
         </>
       }
       onConfirmed={() => resume.mutate({ merchantId })}

@@ -1,23 +1,22 @@
-import { Badge, Divider, Group, Progress, Stack, Text } from "@mantine/core";
+import { Alert, Badge, Divider, Group, Progress, Stack, Text } from "@mantine/core";
 import { Fragment } from "react";
 import type { DeploymentStatus, NetworkState } from "../api/operations.ts";
 import { showDone, useChange, useList } from "../api/queries.ts";
-import { CodeBlock } from "../shell/code-block.tsx";
+import { CodeToCopy } from "../shell/code-to-copy.tsx";
 import { networkName } from "../shell/coin-name.ts";
 import { ConfirmButton } from "../shell/confirm.tsx";
 import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
+import { NetworkSources, TrySources } from "./network-sources.tsx";
 import { RereadButton } from "./reread-button.tsx";
+import { setCommand } from "./set-command.ts";
 import { READ_AGAIN_MS, useStatus } from "./use-status.ts";
 
 type Health = DeploymentStatus["networks"][number];
 
-/** What to put there: docs/guides/watching-chains.md. */
-const SET_SOURCES = "npm run wrangler -- secret put CHAIN_SOURCES --name <name of the deployment>";
-
-/** While a range is being reread, its progress is shown. */
+/** How often progress is read while a range is being read again. */
 const READ_SOON_MS = 3_000;
 
 export function NetworksSection() {
@@ -26,27 +25,33 @@ export function NetworksSection() {
   return (
     <Section
       title="Networks"
-      about="How far each chain has been read, and what to do if you cannot trust its data source. Sources and their keys are a secret of the deployment, which no page can read or change: this command does."
+      about="How far each chain has been read, how its data sources are, and what to do if you cannot trust one. Data sources and their keys are stored in a secret that no page can read or change. This command replaces it:"
     >
-      <CodeBlock name="The command that sets sources" code={SET_SOURCES} />
+      <CodeToCopy
+        name="Command that sets data sources"
+        noun="the command"
+        code={setCommand("CHAIN_SOURCES", location.hostname)}
+      />
       <Read query={networks}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Text c="dimmed">No network has a source yet: set CHAIN_SOURCES.</Text>
-          ) : (
-            <Stack>
-              {data.map((network, place) => (
-                <Fragment key={network.network}>
-                  {place > 0 && <Divider />}
-                  <NetworkRow
-                    network={network}
-                    health={status.data?.networks.find((each) => each.network === network.network)}
-                  />
-                </Fragment>
-              ))}
-            </Stack>
-          )
-        }
+        {({ data, settingError }) => (
+          <Stack>
+            {settingError !== null && (
+              <Alert color="red" title="No network is read">
+                {settingError}. Correct the setting: until then no payment is seen.
+              </Alert>
+            )}
+            {data.length === 0 && <Text c="dimmed">No network has a data source yet. Add one below.</Text>}
+            {data.map((network, place) => (
+              <Fragment key={network.network}>
+                {place > 0 && <Divider />}
+                <NetworkRow
+                  network={network}
+                  health={status.data?.networks.find((each) => each.network === network.network)}
+                />
+              </Fragment>
+            ))}
+          </Stack>
+        )}
       </Read>
     </Section>
   );
@@ -80,7 +85,8 @@ function NetworkRow({ network, health }: Props) {
           <PauseButton network={network} />
         </Group>
       </Group>
-      <Sources sources={network.sources} />
+      <NetworkSources sources={network.sources} />
+      {network.hasSource && <TrySources network={network.network} />}
       {network.reread !== null && <RereadLine network={network.network} reread={network.reread} />}
     </Stack>
   );
@@ -89,7 +95,7 @@ function NetworkRow({ network, health }: Props) {
 function State({ network: { pausedAt, hasSource, isResting }, health }: Props) {
   if (pausedAt !== null) return <Badge color="orange">Paused</Badge>;
   if (!hasSource) return <Badge color="gray">No source</Badge>;
-  if (health !== undefined && health.degradedSince !== null) return <Badge color="red">Source fails</Badge>;
+  if (health !== undefined && health.degradedSince !== null) return <Badge color="red">Source failing</Badge>;
   return isResting ? <Badge color="gray">Nothing to watch</Badge> : <Badge color="green">Reading</Badge>;
 }
 
@@ -103,7 +109,7 @@ function Place({ network: { cursorHeight, tipHeight, pausedAt }, health }: Props
         ? "Not read yet"
         : `Block ${count(cursorHeight)}${tipHeight === null ? "" : ` of ${count(tipHeight)}`}`}
       {lag !== null && `, ${duration(lag)} behind`}
-      {quarantined > 0 && `, ${count(quarantined)} ${quarantined === 1 ? "address" : "addresses"} read apart`}
+      {quarantined > 0 && `, ${count(quarantined)} ${quarantined === 1 ? "address" : "addresses"} read separately`}
       {pausedAt !== null && (
         <>
           , paused since <Time value={pausedAt} />
@@ -113,33 +119,10 @@ function Place({ network: { cursorHeight, tipHeight, pausedAt }, health }: Props
   );
 }
 
-/** Named by their places in the setting, because their addresses may hold keys. */
-function Sources({ sources }: Pick<NetworkState, "sources">) {
-  return sources.map(({ kind, failures, lastOutage, askedAgainAt }, place) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a source is its place in the setting
-    <Text key={place} size="sm" component="div">
-      Source {place + 1}, <span className="mono">{kind}</span>:{" "}
-      {failures === 0 ? (
-        "no failure when it was asked last"
-      ) : (
-        <>
-          {lastOutage === "BANNED" || lastOutage === "RATE_LIMITED" ? "refuses further requests" : "fails"} (
-          {lastOutage}, {failures} in a row)
-          {askedAgainAt !== null && (
-            <>
-              ; asked again from <Time value={askedAgainAt} />
-            </>
-          )}
-        </>
-      )}
-    </Text>
-  ));
-}
-
 function PauseButton({ network: { network, pausedAt } }: Pick<Props, "network">) {
   const params = { network };
-  const pause = useChange("pauseNetwork", { onSuccess: () => showDone(`${networkName(network)} is paused.`) });
-  const resume = useChange("resumeNetwork", { onSuccess: () => showDone(`${networkName(network)} is read again.`) });
+  const pause = useChange("pauseNetwork", { onSuccess: () => showDone(`${networkName(network)} paused.`) });
+  const resume = useChange("resumeNetwork", { onSuccess: () => showDone(`${networkName(network)} resumed.`) });
   return pausedAt === null ? (
     <ConfirmButton
       action="Pause"
@@ -148,8 +131,8 @@ function PauseButton({ network: { network, pausedAt } }: Pick<Props, "network">)
       isBusy={pause.isPending}
       consequence={
         <>
-          <strong>{networkName(network)}</strong> is read no further, and payers are not offered it. Invoices that wait
-          for it stay open, however long the pause is; nobody sees their payments until you resume.
+          <strong>{networkName(network)}</strong> will no longer be read or offered to customers. Invoices that await
+          payment on it stay open during the pause, and payments to them are detected once you resume.
         </>
       }
       onConfirmed={() => pause.mutate({ params })}
@@ -162,8 +145,8 @@ function PauseButton({ network: { network, pausedAt } }: Pick<Props, "network">)
       isBusy={resume.isPending}
       consequence={
         <>
-          <strong>{networkName(network)}</strong> is read on from where it was. Payments of the meantime are found and
-          count as of their own time. If its source has lied, change it first.
+          <strong>{networkName(network)}</strong> will be read again from where it stopped. Payments made during the
+          pause are found and count from the time they were made. If its data source gave wrong data, replace it first.
         </>
       }
       onConfirmed={() => resume.mutate({ params })}
@@ -179,14 +162,17 @@ interface RereadProps {
 function RereadLine({ network, reread }: RereadProps) {
   const { count } = useFormats();
   const { fromHeight, toHeight, progress, transfers, skippedAddresses, lastOutage, endedAt } = reread;
-  const end = useChange("endReread", { onSuccess: () => showDone("The range is not read any further.") });
+  const end = useChange("endReread", { onSuccess: () => showDone("Rescan stopped.") });
   const range = `blocks ${count(fromHeight)} to ${count(toHeight)}`;
   const found = `${count(transfers)} ${transfers === 1 ? "transfer" : "transfers"} found`;
-  const skipped = skippedAddresses === 0 ? "" : `, ${count(skippedAddresses)} addresses not answered for`;
+  const skipped =
+    skippedAddresses === 0
+      ? ""
+      : `, ${count(skippedAddresses)} ${skippedAddresses === 1 ? "address" : "addresses"} skipped`;
   if (endedAt !== null) {
     return (
       <Text size="sm" component="div">
-        Read again <Time value={endedAt} />: {range}, {found}
+        Rescanned <Time value={endedAt} />: {range}, {found}
         {skipped}.
       </Text>
     );
@@ -195,17 +181,17 @@ function RereadLine({ network, reread }: RereadProps) {
     <Group gap="sm" align="center">
       <Stack gap={4} style={{ flex: "1 1 14rem" }}>
         <Text size="sm">
-          Reading {range} again: {found}
-          {skipped}.{lastOutage !== null && ` The source failed (${lastOutage}); it is asked again.`}
+          Rescanning {range}: {found}
+          {skipped}.{lastOutage !== null && ` The data source failed (${lastOutage}) and will be retried.`}
         </Text>
-        <Progress value={100 * progress} aria-label={`How much of the range of ${network} has been read`} />
+        <Progress value={100 * progress} aria-label={`Rescan progress for ${network}`} />
       </Stack>
       <ConfirmButton
         action="Stop"
-        subject={`reading ${network} again`}
+        subject={`${network} rescan`}
         size="xs"
         isBusy={end.isPending}
-        consequence="What was found stays. The rest of the range is not read again."
+        consequence="Transfers found so far are kept. The rest of the range is not rescanned."
         onConfirmed={() => end.mutate({ params: { network } })}
       />
     </Group>

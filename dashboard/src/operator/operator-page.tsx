@@ -3,10 +3,11 @@ import { PageHeader } from "../shell/page-header.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { MerchantsSection } from "./merchants-section.tsx";
 import { NetworksSection } from "./networks-section.tsx";
+import { NewSourcesSection } from "./new-sources-section.tsx";
 import { OperatorsSection } from "./operators-section.tsx";
 import { StatusSection } from "./status-section.tsx";
 
-/** For operators of the deployment. It gives no access to merchants' data. */
+/** The page for operators of the deployment. It gives no access to merchants' data. */
 export function OperatorPage() {
   return (
     <>
@@ -14,6 +15,7 @@ export function OperatorPage() {
       <Stack gap="lg" maw={960}>
         <StatusSection />
         <NetworksSection />
+        <NewSourcesSection />
         <MerchantsSection />
         <OperatorsSection />
         <KeysSection />

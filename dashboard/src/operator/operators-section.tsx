@@ -19,7 +19,7 @@ export function OperatorsSection() {
   return (
     <Section
       title="Operators"
-      about="Operators see and use this page. It gives them no access to any merchant."
+      about="Operators can use this page. The role gives no access to any merchant's data."
       actions={
         <Button size="sm" leftSection={<Icon name="plus" size={16} />} onClick={open}>
           Add
@@ -64,7 +64,7 @@ function OperatorRow({ operator, isLast }: { readonly operator: Operator; readon
       </Stack>
       {isLast ? (
         <Text size="sm" c="dimmed">
-          The last one stays
+          Last operator, cannot be removed
         </Text>
       ) : (
         <ConfirmButton
@@ -72,7 +72,7 @@ function OperatorRow({ operator, isLast }: { readonly operator: Operator; readon
           subject={email}
           size="xs"
           isBusy={remove.isPending}
-          consequence={`${id === me.id ? "You no longer see" : `${email} no longer sees`} this page. The account and its seats in teams stay.`}
+          consequence={`${id === me.id ? "You" : email} will lose access to this page. The account stays, and so do its team memberships.`}
           onConfirmed={() => remove.mutate({ params: { userId: id } })}
         />
       )}
@@ -88,7 +88,7 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
   const add = useChange("addOperator", {
     isShownInPlace: true,
     onSuccess: ({ email }) => {
-      showDone(`${email} is an operator now.`);
+      showDone(`${email} is now an operator.`);
       onDone();
     },
   });

@@ -10,7 +10,7 @@ import { NumberField } from "../shell/number-field.tsx";
 
 interface Props {
   readonly network: string;
-  /** The last block that was read. */
+  /** The last block that has been read. */
   readonly cursorHeight: number;
 }
 
@@ -19,22 +19,22 @@ export function RereadButton(props: Props) {
   const [isOpen, { open, close }] = useDisclosure();
   return (
     <>
-      <Button size="xs" variant="default" aria-label={`Read again: ${network}`} onClick={open}>
-        Read again
+      <Button size="xs" variant="default" aria-label={`Rescan: ${network}`} onClick={open}>
+        Rescan
       </Button>
-      <Modal opened={isOpen} onClose={close} title={`Read blocks of ${networkName(network)} again`}>
+      <Modal opened={isOpen} onClose={close} title={`Rescan ${networkName(network)} blocks`}>
         <RereadForm {...props} onDone={close} />
       </Modal>
     </>
   );
 }
 
-/** As many as can be read in a minute or two. */
+/** The default number of blocks, which can be read in a minute or two. */
 const USUAL_BLOCKS = 1_000;
 /** The API's limit. */
 const MOST_BLOCKS = 1_000_000;
 const HEIGHT = { digits: 0, most: BigInt(Number.MAX_SAFE_INTEGER) } as const;
-const NO_HEIGHT = "Enter a block's number.";
+const NO_HEIGHT = "Enter a block number.";
 
 function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone: () => void }) {
   const form = useForm({
@@ -52,7 +52,7 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
   const request = useChange("rereadNetwork", {
     isShownInPlace: true,
     onSuccess: () => {
-      showDone("The range is being read again. This page shows how far it is.");
+      showDone("Rescan started. This page shows its progress.");
       onDone();
     },
   });
@@ -74,7 +74,7 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
   return (
     <Form
       onSubmit={send}
-      action="Read again"
+      action="Rescan"
       isBusy={request.isPending}
       leave={
         <Button variant="default" onClick={onDone}>
@@ -83,8 +83,8 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
       }
     >
       <Text size="sm">
-        For payments that a source has hidden. It runs alongside the usual reading. What is known is not credited again,
-        and what is found counts as of its own time, also for invoices that have ended.
+        Finds payments that a data source missed. It runs alongside normal reading. Known payments are not credited
+        twice, and payments it finds count from the time they were made, even for closed invoices.
       </Text>
       <Group grow align="flex-start">
         <NumberField label="From block" rule={HEIGHT} {...form.getInputProps("fromHeight")} data-autofocus />
@@ -96,7 +96,7 @@ function RereadForm({ network, cursorHeight, onDone }: Props & { readonly onDone
 
 function rangeError(of: { readonly from: number; readonly to: number; readonly cursorHeight: number }): string | null {
   const { from, to, cursorHeight } = of;
-  if (to < from) return "The last block is before the first.";
-  if (to > cursorHeight) return `Block ${cursorHeight} is the last one that was read.`;
+  if (to < from) return '"To block" must not be lower than "From block".';
+  if (to > cursorHeight) return `Only blocks up to ${cursorHeight} have been read.`;
   return to - from < MOST_BLOCKS ? null : `At most ${MOST_BLOCKS} blocks at a time.`;
 }

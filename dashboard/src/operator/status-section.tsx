@@ -5,7 +5,7 @@ import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
-import { TestAlertButton } from "./test-alert.tsx";
+import { AlertsPart } from "./test-alert.tsx";
 import { useStatus } from "./use-status.ts";
 
 export function StatusSection() {
@@ -13,10 +13,10 @@ export function StatusSection() {
   return (
     <Section
       title="Status"
-      about="Monitors can read the same at /healthz."
+      about="Monitoring tools can read the same status at /healthz."
       actions={
         status.data !== undefined &&
-        (status.data.status === "OK" ? <Badge color="green">Works</Badge> : <Badge color="red">Failing</Badge>)
+        (status.data.status === "OK" ? <Badge color="green">Healthy</Badge> : <Badge color="red">Failing</Badge>)
       }
     >
       <Read query={status}>
@@ -24,7 +24,7 @@ export function StatusSection() {
           <Stack>
             {read.reasons.length > 0 && <Reasons reasons={read.reasons} />}
             <Facts status={read} />
-            <TestAlertButton />
+            <AlertsPart alerts={read.alerts} />
           </Stack>
         )}
       </Read>
@@ -34,7 +34,7 @@ export function StatusSection() {
 
 function Reasons({ reasons }: Pick<DeploymentStatus, "reasons">) {
   return (
-    <Alert color="red" title={reasons.length === 1 ? "One thing is wrong" : `${reasons.length} things are wrong`}>
+    <Alert color="red" title={reasons.length === 1 ? "1 problem" : `${reasons.length} problems`}>
       <List spacing="xs">
         {reasons.map(({ code, network, since, detail }) => (
           <List.Item key={`${code} ${network} ${detail}`} style={{ overflowWrap: "anywhere" }}>
@@ -52,7 +52,7 @@ function Reasons({ reasons }: Pick<DeploymentStatus, "reasons">) {
   );
 }
 
-/** The service's reasons are like log lines: without a capital and a full stop. */
+/** Turns a reason of the service into a sentence. Like log lines, reasons have no capital letter and no full stop. */
 function sentence(detail: string): string {
   return `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
 }
@@ -61,12 +61,12 @@ function Facts({ status }: { readonly status: DeploymentStatus }) {
   const { cron, database, invoices, deliveries, receipts, mails } = status;
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
-      <Fact name="Scheduled jobs">{cron.lastRunAt === null ? "Never ran" : <Time value={cron.lastRunAt} />}</Fact>
+      <Fact name="Scheduled jobs">{cron.lastRunAt === null ? "Not run yet" : <Time value={cron.lastRunAt} />}</Fact>
       <Database {...database} />
-      <Due name="Invoices past their end" due={invoices.unsettled} since={invoices.oldestDueAt} />
+      <Due name="Invoices past their expiry" due={invoices.unsettled} since={invoices.oldestDueAt} />
       <Due name="Webhook deliveries" due={deliveries.due} since={deliveries.oldestDueAt} />
       <Due name="Receipts" due={receipts.due} since={receipts.oldestDueAt} />
-      <Due name="Invitations and notices" due={mails.due} since={mails.oldestDueAt} />
+      <Due name="Invitation and notification emails" due={mails.due} since={mails.oldestDueAt} />
     </SimpleGrid>
   );
 }
@@ -94,7 +94,7 @@ function Database({ bytes, limitBytes }: DeploymentStatus["database"]) {
   return (
     <Fact name="Database">
       {size} of {count(tenths(limitBytes))} GB
-      <Progress value={100 * share} color={share > 0.8 ? "red" : "indigo"} mt={6} aria-label="Share of the database" />
+      <Progress value={100 * share} color={share > 0.8 ? "red" : "indigo"} mt={6} aria-label="Database usage" />
     </Fact>
   );
 }
@@ -109,7 +109,7 @@ interface DueProps {
   readonly since: string | null;
 }
 
-/** What should have been done already. */
+/** Work that is overdue. */
 function Due({ name, due, since }: DueProps) {
   const { count } = useFormats();
   return (
@@ -117,7 +117,7 @@ function Due({ name, due, since }: DueProps) {
       {due === 0 && since === null ? "None waiting" : `${count(due)} waiting`}
       {since !== null && (
         <Text size="sm" c="dimmed" component="div">
-          the oldest since <Time value={since} />
+          oldest from <Time value={since} />
         </Text>
       )}
     </Fact>

@@ -1,4 +1,4 @@
-// The decision that the API advises, with its reason: nothing here decides again what the server has said.
+// The decision that the API recommends, with its reason. The console adds no rules of its own.
 import { Alert, Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Invoice, PaymentDetails, Recommendation } from "../api/operations.ts";
@@ -6,41 +6,42 @@ import { useFormats } from "../shell/reader.tsx";
 import { Time } from "../shell/time.tsx";
 import type { Decision } from "./decision.tsx";
 
-/** `{amount}` is what is missing, or too much. */
+/** `{amount}` is the missing amount, the amount paid in excess, or the amount that arrived after a cancellation. */
 const REASONS: Readonly<Record<Recommendation["reason"], string>> = {
-  TOO_LITTLE_CAME: "Too little came before the end: {amount}.",
-  REST_IS_ASKED: "The page asks the customer for the rest, {amount}, and counts it.",
-  LATE_BUT_ENOUGH: "Enough came, after the end.",
-  LATE_AND_TOO_LITTLE: "Money came after the end, and too little of it: {amount}.",
-  MORE_THAN_ASKED: "More came than you asked for: {amount} too much.",
-  AFTER_CANCEL: "{amount} came after you had cancelled the invoice.",
-  NOT_CONFIRMED: "Not all of it is confirmed yet.",
-  NO_PRICE: "There is no exchange rate for what came yet.",
-  NETWORK_NOT_READ: "The network has not been read to the end of the invoice yet.",
-  NOTHING_CAME: "Nothing came before the end, as far as the networks could be read.",
-  PAID_ANYWAY: "The invoice is paid. Look at the payments, and dismiss the review if they are right.",
-  OWN_ADDRESS: "It came to the address that was given to one invoice alone.",
-  ONLY_ONE_FITS: "One invoice alone asked for an amount of this size then.",
-  AMOUNT_TELLS: "What is missing from one invoice is just a fee, or a half; from the others it is not.",
-  CLOSEST_FITS: "One invoice asked for nearly this amount; the others asked for something else.",
-  SEVERAL_FIT: "Several invoices may have been meant, and a claim does not tell which.",
-  NONE_FITS: "No invoice waited for an amount of this size.",
-  NOTHING_DUE: "The invoice that it fits needs no money.",
+  TOO_LITTLE_CAME: "Too little was paid before the invoice expired: {amount} is missing.",
+  REST_IS_ASKED: "The payment page asks the customer for the remaining {amount} and will credit it.",
+  LATE_BUT_ENOUGH: "Enough was paid, but after the invoice expired.",
+  LATE_AND_TOO_LITTLE: "Money arrived after the invoice expired, and {amount} is missing.",
+  MORE_THAN_ASKED: "The customer paid {amount} too much.",
+  AFTER_CANCEL: "{amount} arrived after you cancelled the invoice.",
+  NOT_CONFIRMED: "The payment is not fully confirmed yet.",
+  NO_PRICE: "There is no exchange rate for the payment yet.",
+  NETWORK_NOT_READ: "The network has not been read up to the invoice's expiry yet.",
+  NOTHING_CAME: "On the networks that could be read, no payment was found before the invoice expired.",
+  PAID_ANYWAY: "The invoice is paid. Check the payments, and dismiss the review if they are correct.",
+  OWN_ADDRESS: "It was sent to an address that belongs to a single invoice.",
+  ONLY_ONE_FITS: "Only one invoice asked for a similar amount at that time.",
+  AMOUNT_TELLS: "The amount fits only one of the invoices: it is exactly half or double, or short by a typical fee.",
+  CLOSEST_FITS:
+    "One invoice asked for nearly this amount or slightly more; the others asked for less, or for very different amounts.",
+  SEVERAL_FIT: "Several invoices fit, and nothing shows which one was meant.",
+  NONE_FITS: "No invoice asked for a similar amount.",
+  NOTHING_DUE: "The matching invoice has nothing left to pay.",
 };
 
 const TITLES: Readonly<Record<Recommendation["action"], string>> = {
-  ACCEPT: "Recommended: accept it",
-  ASK_FOR_REST: "Recommended: ask for the rest",
-  RETURN: "Recommended: send the money back",
-  ASSIGN: "Recommended: assign it",
+  ACCEPT: "Recommended: accept as paid",
+  ASK_FOR_REST: "Recommended: request the remaining amount",
+  RETURN: "Recommended: return the money",
+  ASSIGN: "Recommended: assign to an invoice",
   WAIT: "Recommended: wait",
   DISMISS: "Recommended: dismiss the review",
 };
 
 const adviceTitle = ({ action, reason }: Recommendation) =>
-  reason === "REST_IS_ASKED" ? "The rest is asked for" : TITLES[action];
+  reason === "REST_IS_ASKED" ? "Remaining amount requested" : TITLES[action];
 
-/** `currency`: of the invoice that it is about. */
+/** `currency`: the currency of the invoice in question. */
 function AdviceText({ advice, currency }: { readonly advice: Recommendation; readonly currency: string }) {
   const { money } = useFormats();
   const amount = advice.amount === null ? "" : money(advice.amount, currency);
@@ -57,7 +58,7 @@ function AdviceText({ advice, currency }: { readonly advice: Recommendation; rea
   );
 }
 
-/** One decision first; `otherwise` are the others. */
+/** The recommended decision. `children` are buttons for it. */
 export function AdviceAlert(of: {
   readonly advice: Recommendation;
   readonly currency: string;
@@ -76,7 +77,7 @@ export function AdviceAlert(of: {
   );
 }
 
-/** What is advised about a payment without an invoice; the invoice of an ASSIGN is the first candidate below. */
+/** The recommendation for a payment without an invoice. If it is ASSIGN, the invoice is the first candidate below. */
 export function PaymentAdvice(of: {
   readonly payment: PaymentDetails;
   /** Undefined for a member who may not decide. */
@@ -89,14 +90,14 @@ export function PaymentAdvice(of: {
     <AdviceAlert advice={advice} currency="USD" needsDecision={advice.action !== "WAIT"}>
       {advice.action === "RETURN" && onChosen !== undefined && (
         <Button size="xs" onClick={() => onChosen({ action: "IGNORE", isReturned: true })}>
-          It was sent back
+          Mark as returned
         </Button>
       )}
     </AdviceAlert>
   );
 }
 
-/** The decision of an invoice that follows an advice; undefined if there is nothing to press. */
+/** The decision about an invoice that the recommendation leads to; undefined if the user has nothing to do. */
 export function decisionOf({ recommendation }: Invoice) {
   switch (recommendation?.action) {
     case "ACCEPT":

@@ -17,11 +17,11 @@ type Candidate = PaymentDetails["evidence"]["candidates"][number];
 
 /** Why the rules did not choose the invoice. */
 const REASONS: Readonly<Record<Candidate["reason"], string>> = {
-  AMBIGUOUS: "Not chosen because another invoice could be meant just as well.",
-  AMOUNT_DIFFERS: "Not chosen because the amount is not what it asks for.",
-  OUTSIDE_WINDOW: "Not chosen because the payment did not come while it waited.",
-  TOO_MANY_PAYMENTS: "Not chosen because it has 200 payments already.",
-  NOT_CONSIDERED: "The rules did not think of it.",
+  AMBIGUOUS: "Not credited automatically, because another invoice was possible too.",
+  AMOUNT_DIFFERS: "Not chosen because the amount differs from the amount due.",
+  OUTSIDE_WINDOW: "Not chosen because the payment did not arrive while the invoice was open.",
+  TOO_MANY_PAYMENTS: "Not chosen because it already has 200 payments.",
+  NOT_CONSIDERED: "Not considered by the automatic rules.",
 };
 
 interface Props {
@@ -64,7 +64,7 @@ export function CandidateCard({ payment, candidate, onChosen }: Props) {
             <InvoiceFacts invoice={data} payment={payment} />
             {candidate.isNamed && (
               <Text size="sm" c="dimmed">
-                That someone named it proves nothing by itself: hashes are public.
+                This alone is not proof of payment: transaction hashes are public.
               </Text>
             )}
             {onChosen !== undefined && (
@@ -94,17 +94,17 @@ function InvoiceFacts({ invoice, payment }: { readonly invoice: Invoice; readonl
   return (
     <Stack component="dl" m={0} gap="xs">
       <Fact name="Price">{isOpen(rawAmount) ? "Any amount" : money(rawAmount, currency)}</Fact>
-      <Fact name="Asks for">{asked === null ? "Nothing in this coin" : `${coins(asked)} ${payment.currency}`}</Fact>
+      <Fact name="Amount due">{asked === null ? "None in this coin" : `${coins(asked)} ${payment.currency}`}</Fact>
       {difference !== undefined && (
-        <Fact name="The payment is">
-          {difference.is === "equal" ? "exactly that" : `${coins(difference.amount)} ${difference.is}`}
+        <Fact name="Difference">
+          {difference.is === "equal" ? "None" : `${coins(difference.amount)} ${difference.is}`}
         </Fact>
       )}
       <Fact name="Received">{money(invoice.amountReceived, currency)}</Fact>
-      <Fact name="Waits from">
+      <Fact name="Open from">
         <Time value={invoice.createdAt} />
       </Fact>
-      <Fact name="to">
+      <Fact name="Open until">
         <Time value={invoice.expiresAt} />
       </Fact>
       {customer !== null && <Fact name="Customer">{customer.email ?? customer.name ?? customer.id}</Fact>}

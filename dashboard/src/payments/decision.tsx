@@ -1,4 +1,4 @@
-// The second step of a decision: its consequences, and its reason.
+// The second step of a decision: shows its consequences and asks for a reason.
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { Invoice, PaymentDetails } from "../api/operations.ts";
@@ -8,7 +8,7 @@ import { useFormats } from "../shell/reader.tsx";
 
 export type Decision =
   | { readonly action: "ASSIGN"; readonly invoice: Invoice }
-  | { readonly action: "IGNORE" /** The money was sent back. */; readonly isReturned?: true };
+  | { readonly action: "IGNORE" /** Whether the money was sent back. */; readonly isReturned?: true };
 
 const LONGEST_REASON = 500;
 const LONGEST_HASH = 100;
@@ -29,19 +29,19 @@ export function DecisionDialog({ payment, decision, onClose }: Props) {
 }
 
 function titleOf(decision: Decision): string {
-  if (decision.action === "ASSIGN") return "Assign the payment";
-  return decision.isReturned === true ? "The payment was sent back" : "Ignore the payment";
+  if (decision.action === "ASSIGN") return "Assign payment";
+  return decision.isReturned === true ? "Mark as returned" : "Ignore payment";
 }
 
 function DecisionForm({ payment, decision, onClose }: Props & { readonly decision: Decision }) {
   const form = useForm({
     initialValues: { reason: "", txHash: "" },
-    validate: { reason: (reason) => (reason.trim() === "" ? "Say why: it is kept with the payment" : null) },
+    validate: { reason: (reason) => (reason.trim() === "" ? "Enter a reason; it is saved with the payment" : null) },
   });
   const resolve = useChange("resolvePayment", {
     isShownInPlace: true,
     onSuccess: () => {
-      showDone(decision.action === "ASSIGN" ? "The payment was assigned." : <Ignored payment={payment} />);
+      showDone(decision.action === "ASSIGN" ? "Payment assigned." : <Ignored payment={payment} decision={decision} />);
       onClose();
     },
   });
@@ -54,7 +54,7 @@ function DecisionForm({ payment, decision, onClose }: Props & { readonly decisio
   return (
     <Form
       onSubmit={send}
-      action={decision.action === "ASSIGN" ? "Assign it" : "Ignore it"}
+      action={titleOf(decision)}
       isBusy={resolve.isPending}
       leave={
         <Button variant="default" onClick={onClose}>
@@ -65,7 +65,7 @@ function DecisionForm({ payment, decision, onClose }: Props & { readonly decisio
       <Consequence payment={payment} decision={decision} />
       <TextInput
         label="Reason"
-        description="Kept with the payment, with who decided."
+        description="Saved with the payment, along with who decided."
         required
         maxLength={LONGEST_REASON}
         data-autofocus
@@ -73,8 +73,8 @@ function DecisionForm({ payment, decision, onClose }: Props & { readonly decisio
       />
       {decision.action === "IGNORE" && (
         <TextInput
-          label="Hash of the transaction that sent it back"
-          description="If you sent it back."
+          label="Return transaction hash"
+          description="Optional. Enter it if you sent the money back."
           maxLength={LONGEST_HASH}
           {...form.getInputProps("txHash")}
         />
@@ -89,8 +89,8 @@ function Consequence({ payment, decision }: { readonly payment: PaymentDetails; 
   if (decision.action === "IGNORE") {
     return (
       <Text size="sm">
-        {amount} will belong to no invoice. You can put the payment back, or assign it later. Nothing is sent back by
-        itself: send it with your wallet software first, if you do.
+        {amount} will not be credited to any invoice. You can reopen or assign the payment later. Edgetill does not
+        return money: to return it, use your wallet software.
       </Text>
     );
   }
@@ -102,19 +102,21 @@ function Consequence({ payment, decision }: { readonly payment: PaymentDetails; 
         <Text span fw={650} inherit>
           {name}
         </Text>
-        , which asks for {money(rawAmount, currency)} and has received {money(amountReceived, currency)}.
+        . The invoice is for {money(rawAmount, currency)} and has received {money(amountReceived, currency)} so far.
       </Text>
-      <Text size="sm">Your server is notified at once, as for any other payment. This cannot be taken back.</Text>
+      <Text size="sm">Your server is notified immediately, as for any other payment. This cannot be undone.</Text>
     </Stack>
   );
 }
 
-/** The notice after a payment was ignored: while it is shown, a mistake is undone with one press. */
-function Ignored({ payment }: { readonly payment: PaymentDetails }) {
+/** The notice after a payment was ignored. While it is shown, one click undoes a mistake. */
+function Ignored({ payment, decision }: { readonly payment: PaymentDetails; readonly decision: Decision }) {
   const putBack = usePutBack(payment);
   return (
     <Group justify="space-between" gap="xs">
-      The payment was ignored.
+      {decision.action === "IGNORE" && decision.isReturned === true
+        ? "Payment marked as returned."
+        : "Payment ignored."}
       <Button size="compact-sm" variant="default" loading={putBack.isPending} onClick={putBack.start}>
         Undo
       </Button>
@@ -126,15 +128,15 @@ export function PutBackButton({ payment }: { readonly payment: PaymentDetails })
   const putBack = usePutBack(payment);
   return (
     <Button variant="default" loading={putBack.isPending} onClick={putBack.start}>
-      Put it back
+      Reopen payment
     </Button>
   );
 }
 
 function usePutBack({ merchantId, id: paymentId }: PaymentDetails) {
   const { isPending, mutate } = useChange("resolvePayment", {
-    onSuccess: () => showDone("The payment waits for a decision again."),
+    onSuccess: () => showDone("Payment reopened."),
   });
-  const body = { action: "REOPEN", reason: "Ignoring it was taken back" } as const;
+  const body = { action: "REOPEN", reason: "Payment reopened" } as const;
   return { isPending, start: () => mutate({ merchantId, params: { paymentId }, body }) };
 }

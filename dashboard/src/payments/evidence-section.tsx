@@ -9,37 +9,37 @@ import { Time } from "../shell/time.tsx";
 
 type Weighing = NonNullable<PaymentDetails["evidence"]["weighing"]>;
 
-/** How the value of a payment was found. */
+/** How the value of a payment was determined. */
 const WEIGHED_BY: Readonly<Record<Weighing["by"], string>> = {
-  EXACT_UNITS: "Its value is that of the quote for exactly this amount.",
-  IN_FORCE: "Its value is by the quote that was in force when it was made.",
-  LAST_ENDED: "Its value is by the last quote before it, which had ended shortly before.",
-  MARKET_RATE: "Its value is by the market rate when it was first seen.",
-  NO_RATE: "No fresh rate could value it: decide by hand.",
+  EXACT_UNITS: "Valued at the quote for exactly this amount.",
+  IN_FORCE: "Valued at the quote in force when the payment was made.",
+  LAST_ENDED: "Valued at the last quote, which had expired shortly before the payment.",
+  MARKET_RATE: "Valued at the market rate when the payment was first seen.",
+  NO_RATE: "Not valued, because no current rate was available. Decide manually.",
 };
 
 export function EvidenceSection({ payment }: { readonly payment: PaymentDetails }) {
   const [isShown, { toggle }] = useDisclosure();
   const { rule, weighing, block, claims, raw, supersedes } = payment.evidence;
   return (
-    <Section title="Evidence" about="What the decision rests on.">
+    <Section title="Evidence" about="What the decision is based on.">
       <Stack gap="xs">
-        <Text size="sm">{evidence(rule) ?? "No rule credited it."}</Text>
+        <Text size="sm">{evidence(rule) ?? "Not credited automatically."}</Text>
         {weighing !== null && <Text size="sm">{WEIGHED_BY[weighing.by]}</Text>}
         {weighing !== null && weighing.quote !== null && (
           <Text size="sm" c="dimmed" component="div">
-            That quote had a rate of {weighing.quote.rate}, and was locked until{" "}
-            <Time value={weighing.quote.lockedUntil} />.
+            The quote's rate was {weighing.quote.rate}, locked until <Time value={weighing.quote.lockedUntil} />.
           </Text>
         )}
         {supersedes.map(({ paymentId, amount, currency, toAddress }) => (
           <Text key={paymentId} size="sm" style={{ overflowWrap: "anywhere" }}>
-            Before this payment, the same transaction was shown with {amount} {currency} to {toAddress}.
+            The same transaction was previously seen with {amount} {currency} to {toAddress}.
           </Text>
         ))}
         {claims.length > 0 && (
           <Text size="sm">
-            This transaction was named on the page of an invoice. That proves nothing by itself: hashes are public.
+            This transaction was entered on an invoice's payment page. This alone is not proof of payment: transaction
+            hashes are public.
           </Text>
         )}
       </Stack>
@@ -49,17 +49,17 @@ export function EvidenceSection({ payment }: { readonly payment: PaymentDetails 
         ) : (
           <>
             <Fact name="Block">{block.height}</Fact>
-            <Fact name="Its time">
+            <Fact name="Block time">
               <Time value={block.time} />
             </Fact>
-            <Fact name="Its hash">
-              <CopyText value={block.hash} name="the block's hash" />
+            <Fact name="Block hash">
+              <CopyText value={block.hash} name="the block hash" />
             </Fact>
           </>
         )}
       </Stack>
       <Button variant="default" size="xs" onClick={toggle} aria-expanded={isShown} style={{ alignSelf: "flex-start" }}>
-        {isShown ? "Hide" : "Show"} what the source said
+        {isShown ? "Hide" : "Show"} source data
       </Button>
       {isShown && (
         <Code block style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>

@@ -1,4 +1,4 @@
-// A transaction that a customer named is read from the chain at once, and its payments are credited or listed.
+// Looks up a transaction on the chain immediately, by the hash that a customer sent, and then shows the payments in it.
 import { Button, Modal, Select, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
@@ -19,9 +19,9 @@ export function LookUpButton() {
   return (
     <>
       <Button variant="default" leftSection={<Icon name="search" size={16} />} onClick={open}>
-        Look up a transaction
+        Look up transaction
       </Button>
-      <Modal opened={isOpen} onClose={close} title="Look up a transaction" size="lg">
+      <Modal opened={isOpen} onClose={close} title="Look up transaction" size="lg">
         <LookUpForm networks={networks} onDone={close} />
       </Modal>
     </>
@@ -33,14 +33,16 @@ function LookUpForm({ networks, onDone }: { readonly networks: readonly string[]
   const navigate = useNavigate();
   const form = useForm({
     initialValues: { network: networks[0] ?? "", txHash: "" },
-    validate: { txHash: (hash) => (HASH.test(hash.trim()) ? null : "Enter the 64 digits of its hash") },
+    validate: {
+      txHash: (hash) => (HASH.test(hash.trim()) ? null : "Enter the transaction hash (64 hexadecimal digits)"),
+    },
   });
   const lookUp = useChange("lookUpPayment", {
     isShownInPlace: true,
     onSuccess: ({ data }) => {
       const [first, second] = data;
       if (first === undefined) {
-        form.setFieldError("txHash", "This transaction pays nothing to your addresses");
+        form.setFieldError("txHash", "This transaction does not pay to any of your addresses");
         return;
       }
       onDone();
@@ -56,10 +58,10 @@ function LookUpForm({ networks, onDone }: { readonly networks: readonly string[]
     lookUp.mutate({ merchantId, body: { network, txHash: txHash.trim() } }, refusedIn(form)),
   );
   return (
-    <Form onSubmit={send} action="Look it up" isBusy={lookUp.isPending}>
+    <Form onSubmit={send} action="Look up" isBusy={lookUp.isPending}>
       <Text size="sm">
-        Your customer says that they paid, and nothing shows? Ask for the hash of their transaction: it is read from the
-        chain at once.
+        If a customer says they paid but no payment shows, ask for their transaction hash. The transaction is read from
+        the chain immediately.
       </Text>
       <Select label="Network" data={networks} allowDeselect={false} {...form.getInputProps("network")} />
       <TextInput

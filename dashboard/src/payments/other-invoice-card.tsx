@@ -1,4 +1,4 @@
-// Any other invoice of the merchant may be meant too: the customer may name an order that no rule suggested.
+// Assigns the payment to any other invoice of the merchant: the customer may name an order that no rule suggested.
 import { Button, Card, Select, Stack, Text, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
@@ -22,7 +22,7 @@ export function OtherInvoiceCard({ payment, onChosen }: Props) {
   const [chosen, choose] = useState<Invoice>();
   const { merchantId } = payment;
   const nameOf = ({ name, rawAmount, currency }: Invoice) => `${name}, ${money(rawAmount, currency)}`;
-  // The chosen item fills the field; it is not a search.
+  // If the field holds the chosen item, there is no search.
   const isSearch = search !== "" && (chosen === undefined || search !== nameOf(chosen));
   const { data } = useList("listInvoices", { merchantId, query: { limit: SHOWN, ...(isSearch ? { search } : {}) } });
   const found = data?.data ?? [];
@@ -32,10 +32,10 @@ export function OtherInvoiceCard({ payment, onChosen }: Props) {
         <Title order={2} id="other-invoice">
           Another invoice
         </Title>
-        <Text size="sm">Ask the customer which order they meant.</Text>
+        <Text size="sm">Ask the customer which order the payment was for.</Text>
         <Select
           label="Invoice"
-          placeholder="Name, id, order number or email"
+          placeholder="Name, ID, order number or email"
           searchable
           data={found.map((invoice) => ({ value: invoice.id, label: nameOf(invoice) }))}
           filter={({ options }) => options}
@@ -43,7 +43,7 @@ export function OtherInvoiceCard({ payment, onChosen }: Props) {
           searchValue={text}
           onSearchChange={setText}
           onChange={(id) => choose(found.find((invoice) => invoice.id === id))}
-          nothingFoundMessage="No invoice begins so"
+          nothingFoundMessage="No matching invoices"
         />
         <Button
           mt="auto"
@@ -51,7 +51,7 @@ export function OtherInvoiceCard({ payment, onChosen }: Props) {
           disabled={chosen === undefined}
           onClick={() => chosen !== undefined && onChosen({ action: "ASSIGN", invoice: chosen })}
         >
-          Assign to the chosen invoice
+          Assign to selected invoice
         </Button>
       </Stack>
     </Card>

@@ -14,7 +14,7 @@ export function PaymentFacts({ payment }: { readonly payment: PaymentDetails }) 
     <Card component="section" aria-labelledby="payment-facts" padding="md">
       <Stack gap="sm">
         <Title order={2} id="payment-facts">
-          The payment
+          This payment
         </Title>
         <Stack component="dl" m={0} gap="xs">
           <Fact name="Amount">
@@ -40,8 +40,8 @@ export function PaymentFacts({ payment }: { readonly payment: PaymentDetails }) 
           <Fact name="Transaction">
             <TransactionHash network={network} hash={payment.txHash} />
           </Fact>
-          <Fact name="Id">
-            <CopyText value={payment.id} name="the id" />
+          <Fact name="ID">
+            <CopyText value={payment.id} name="the ID" />
           </Fact>
         </Stack>
       </Stack>

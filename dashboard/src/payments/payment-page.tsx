@@ -1,4 +1,4 @@
-// A payment with its evidence. One that no rule could credit is shown next to the invoices it may be meant for.
+// A payment with its evidence. If no rule could credit it, the page shows the invoices that it may be meant for.
 import { Alert, Anchor, Button, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -22,10 +22,9 @@ import { OtherInvoiceCard } from "./other-invoice-card.tsx";
 import { PaymentFacts } from "./payment-facts.tsx";
 import { PaymentState } from "./status.tsx";
 
-/** Together with the payment's own card and that of any other invoice they fill two rows. */
+/** Together with the payment's own card and the card for any other invoice, this many candidates fill two rows. */
 const SHOWN_AT_FIRST = 4;
 
-/** Confirmations arrive every few seconds on fast networks. */
 export function PaymentPage() {
   const params = useParams({ from: "/frame/merchant/console/$merchantId/payments/$paymentId" });
   const { merchantId, paymentId } = params;
@@ -62,7 +61,7 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
           <>
             {mayResolve && isWaiting && (
               <Button variant="default" onClick={() => decide({ action: "IGNORE" })}>
-                Ignore it
+                Ignore payment
               </Button>
             )}
             {mayResolve && isPutAside && <PutBackButton payment={payment} />}
@@ -88,7 +87,7 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
         </SimpleGrid>
         {isOpen && shown.length < candidates.length && (
           <Button variant="subtle" onClick={showAll.open}>
-            Show {candidates.length - shown.length} more invoices that may have been meant
+            Show {candidates.length - shown.length} more possible invoices
           </Button>
         )}
         <EvidenceSection payment={payment} />
@@ -98,7 +97,7 @@ function ThePayment({ payment }: { readonly payment: PaymentDetails }) {
   );
 }
 
-/** The candidates: the advised one, then the others in the API's order. */
+/** The candidates: the recommended one first, then the others in the API's order. */
 function advisedFirst({ evidence: { candidates }, recommendation }: PaymentDetails) {
   const isAdvised = ({ invoiceId }: (typeof candidates)[number]) => invoiceId === recommendation?.invoiceId;
   return [...candidates.filter(isAdvised), ...candidates.filter((each) => !isAdvised(each))];
@@ -106,9 +105,9 @@ function advisedFirst({ evidence: { candidates }, recommendation }: PaymentDetai
 
 function WhatToDo({ payment }: { readonly payment: PaymentDetails }) {
   const { candidates } = payment.evidence;
-  if (payment.status !== "UNMATCHED") return `on ${networkName(payment.network)}`;
-  if (candidates.length === 0) return "No invoice waited for it. Find the one that was meant, or ignore the payment.";
-  return "Compare it with the invoices that it may have been meant for, and decide.";
+  if (payment.status !== "UNMATCHED") return `On ${networkName(payment.network)}`;
+  if (candidates.length === 0) return "It matches no open invoice. Find the right invoice, or ignore the payment.";
+  return "Compare it with the possible invoices below, then assign or ignore it.";
 }
 
 function Credited({ payment: { invoiceId, merchantId } }: { readonly payment: PaymentDetails }) {
@@ -117,7 +116,7 @@ function Credited({ payment: { invoiceId, merchantId } }: { readonly payment: Pa
     <Alert color="green" title="Credited to an invoice">
       <InvoiceName merchantId={merchantId} invoiceId={invoiceId} />
       <Anchor component={Link} to={`/console/${merchantId}/invoices/${invoiceId}`} size="sm" fw={600}>
-        Open the invoice
+        View invoice
       </Anchor>
     </Alert>
   );
@@ -134,7 +133,7 @@ function InvoiceName({ merchantId, invoiceId }: { readonly merchantId: string; r
   );
 }
 
-const DECISIONS = { ASSIGN: "Assigned by hand", IGNORE: "Ignored by hand", REOPEN: "Reopened by hand" } as const;
+const DECISIONS = { ASSIGN: "Assigned manually", IGNORE: "Ignored manually", REOPEN: "Reopened manually" } as const;
 
 function LastDecision({ payment: { resolution } }: { readonly payment: PaymentDetails }) {
   const deciderOf = useDeciders();
@@ -146,7 +145,7 @@ function LastDecision({ payment: { resolution } }: { readonly payment: PaymentDe
       </Text>
       {resolution.txHash !== undefined && (
         <Text size="sm" component="div">
-          Sent back with <CopyText value={resolution.txHash} name="the hash of the transaction" />
+          Return transaction: <CopyText value={resolution.txHash} name="the transaction hash" />
         </Text>
       )}
       <Text size="sm" c="dimmed" component="div">

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Payment>[] = [
   { name: "Payment", show: (payment) => <PaymentLink payment={payment} /> },
   { name: "Network", show: ({ network }) => network },
   { name: "From", show: ({ fromAddress }) => <span className="mono">{shortened(fromAddress ?? "")}</span> },
-  { name: "State", show: (payment) => <PaymentState payment={payment} /> },
+  { name: "Status", show: (payment) => <PaymentState payment={payment} /> },
   { name: "Seen", show: ({ receivedTxAt }) => <Time value={receivedTxAt} /> },
 ];
 

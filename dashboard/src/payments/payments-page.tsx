@@ -30,7 +30,7 @@ export function PaymentsPage() {
   return (
     <ListPage
       title="Payments to review"
-      subtitle="What no rule could credit waits here for a person."
+      subtitle="Payments that could not be credited automatically."
       actions={mayResolve && <LookUpButton />}
       filters={
         <>
@@ -42,21 +42,21 @@ export function PaymentsPage() {
       address={address}
       none={
         <EmptyList
-          title="No payment waits for you"
+          title="No payments to review"
           action={
             <Button variant="default" onClick={() => address.show({ status: "ALL" })}>
               Show all payments
             </Button>
           }
         >
-          Almost every payment is credited by the rules. One that fits no invoice, or several, comes here, and you
-          decide which was meant.
+          Almost all payments are credited automatically. A payment that fits no invoice, or several, appears here for
+          you to decide.
         </EmptyList>
       }
       unmatched={{
-        title: "No payment matches",
-        all: "Show what waits",
-        about: "Search by a whole transaction hash, or choose another state.",
+        title: "No matching payments",
+        all: "Show payments to review",
+        about: "Search by a full transaction hash, or choose another status.",
       }}
     >
       {(rows, isStale) => <PaymentRows payments={rows} isStale={isStale} />}
@@ -72,7 +72,7 @@ const STATE_OPTIONS = [
 function Filters({ address: { search, filter } }: { readonly address: PaymentsAddress }) {
   const networks = useNetworks();
   return (
-    <Group gap="sm" role="search" aria-label="Filter the payments">
+    <Group gap="sm" role="search" aria-label="Filter payments">
       <SearchField
         name="Transaction hash"
         hint="Transaction hash"
@@ -81,7 +81,7 @@ function Filters({ address: { search, filter } }: { readonly address: PaymentsAd
         onSearch={(hash) => filter(hash === undefined ? { txHash: hash } : { txHash: hash, status: "ALL" })}
       />
       <Select
-        aria-label="State"
+        aria-label="Status"
         data={STATE_OPTIONS}
         value={search.status ?? "UNMATCHED"}
         onChange={(value) => filter({ status: isListedStatus(value) && value !== "UNMATCHED" ? value : undefined })}

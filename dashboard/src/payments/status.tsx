@@ -5,12 +5,12 @@ type PaymentStatus = Payment["status"];
 
 /** Payment statuses in words, each with its colour. */
 export const PAYMENT_STATES: Readonly<Record<PaymentStatus, { readonly name: string; readonly color: string }>> = {
-  UNMATCHED: { name: "To decide", color: "orange" },
+  UNMATCHED: { name: "Needs review", color: "orange" },
   IGNORED: { name: "Ignored", color: "gray" },
   DETECTED: { name: "Confirming", color: "blue" },
   CONFIRMED: { name: "Confirmed", color: "green" },
   DROPPED: { name: "Dropped", color: "red" },
-  REORGED: { name: "Left the chain", color: "red" },
+  REORGED: { name: "Removed from chain", color: "red" },
 };
 
 /** The filter of a list of payments. */

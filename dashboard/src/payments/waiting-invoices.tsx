@@ -1,4 +1,4 @@
-// Invoices that need a decision: late payments, or too little paid. They are resolved on their own page.
+// Invoices that need a decision, because payments were late or too low. They are resolved on their own page.
 import { Anchor, Group, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Attention } from "../api/operations.ts";
@@ -12,8 +12,8 @@ type Kind = Attention["data"][number];
 type InvoiceKind = Extract<Kind, { type: "INVOICE_IN_REVIEW" | "INVOICE_UNDERPAID" }>;
 
 const WHY = {
-  INVOICE_IN_REVIEW: "Money came late, or cannot be judged by the rules alone.",
-  INVOICE_UNDERPAID: "Too little came before the invoice ended.",
+  INVOICE_IN_REVIEW: "Money arrived late, or could not be handled automatically.",
+  INVOICE_UNDERPAID: "Too little was paid before the invoice expired.",
 } as const;
 
 const FILTERS = { INVOICE_IN_REVIEW: { needsReview: true }, INVOICE_UNDERPAID: { status: "UNDERPAID" } } as const;
@@ -24,7 +24,7 @@ export function WaitingInvoices() {
   const kinds = (attention.data?.data ?? []).filter(isOfInvoices);
   if (kinds.length === 0) return null;
   return (
-    <Section title="Invoices that wait for a decision">
+    <Section title="Invoices that need a decision">
       {kinds.map((kind) => (
         <WaitingKind key={kind.type} kind={kind} merchantId={merchantId} />
       ))}
@@ -69,7 +69,7 @@ function WaitingKind({ kind, merchantId }: { readonly kind: InvoiceKind; readonl
             <Link {...props} to="/console/$merchantId/invoices" params={{ merchantId }} search={FILTERS[type]} />
           )}
         >
-          See all {isMore ? `more than ${count}` : count}
+          See all {isMore ? `${count}+` : count}
         </Anchor>
       )}
     </Stack>

@@ -17,11 +17,11 @@ export function PictureField({ value, error, onChange }: Props) {
       onChange(await fittingDataUrl(file));
       setProblem(undefined);
     } catch {
-      setProblem("This picture cannot be read. Choose a PNG, JPEG or WebP.");
+      setProblem("This image cannot be read. Choose a PNG, JPEG or WebP.");
     }
   };
   return (
-    <Input.Wrapper label="Picture" labelElement="div" error={problem ?? error}>
+    <Input.Wrapper label="Image" labelElement="div" error={problem ?? error}>
       <Group gap="md" mt={4}>
         {value !== "" && <Image src={value} alt="The product" w={72} h={72} fit="contain" radius="md" />}
         <Stack gap={4}>
@@ -29,18 +29,18 @@ export function PictureField({ value, error, onChange }: Props) {
             <FileButton accept={ACCEPTED} onChange={(file) => void choose(file)}>
               {(props) => (
                 <Button {...props} variant="default" size="xs">
-                  {value === "" ? "Choose a picture" : "Choose another"}
+                  {value === "" ? "Choose an image" : "Choose another"}
                 </Button>
               )}
             </FileButton>
             {value !== "" && (
               <Button variant="subtle" size="xs" onClick={() => onChange("")}>
-                Remove the picture
+                Remove image
               </Button>
             )}
           </Group>
           <Text size="xs" c="dimmed">
-            PNG, JPEG or WebP. Images over 32 KB are made smaller.
+            PNG, JPEG or WebP. Images over 32 KB are resized.
           </Text>
         </Stack>
       </Group>

@@ -1,4 +1,4 @@
-// The form of a product: a new one, or an existing one.
+// The form for a new or an existing product.
 import { Checkbox, Fieldset, Group, TextInput } from "@mantine/core";
 import { changedFields } from "../api/changed-fields.ts";
 import { listed } from "../api/listed.ts";
@@ -18,7 +18,7 @@ const LONGEST = { name: 200, description: 1_000 } as const;
 interface Values {
   readonly name: string;
   readonly description: string;
-  /** As typed. */
+  /** The text as the user typed it. */
   readonly price: string;
   readonly currency: string;
   readonly image: string;
@@ -27,7 +27,7 @@ interface Values {
   readonly askForPhoneNumber: boolean;
 }
 
-/** All except the picture, which may be larger than a tab can store. */
+/** All fields except the picture, which may be larger than a tab can store. */
 const KEPT = [
   ...(["name", "description", "price", "currency"] as const),
   ...(["askForName", "askForAddress", "askForPhoneNumber"] as const),
@@ -45,7 +45,7 @@ const EMPTY: Values = {
 };
 
 interface Props {
-  /** The one being changed; undefined for a new one. */
+  /** The product to change; undefined for a new one. */
   readonly product?: Product;
   readonly onSaved: (product: Product) => void;
 }
@@ -53,7 +53,7 @@ interface Props {
 export function ProductForm({ product, onSaved }: Props) {
   const { form, draft, send, isBusy } = useProductForm({ product, onSaved });
   return (
-    <Form onSubmit={send} action={product === undefined ? "Create the product" : "Save"} isBusy={isBusy}>
+    <Form onSubmit={send} action={product === undefined ? "Create product" : "Save"} isBusy={isBusy}>
       <DraftNotice draft={draft} />
       <TextInput label="Name" required maxLength={LONGEST.name} data-autofocus {...form.getInputProps("name")} />
       <Group grow align="flex-start">
@@ -64,11 +64,7 @@ export function ProductForm({ product, onSaved }: Props) {
           rule={priceRule(form.values.currency, product?.price)}
           {...form.getInputProps("price")}
         />
-        <CurrencyField
-          description="Of the price."
-          inputWrapperOrder={["label", "input", "description", "error"]}
-          {...form.getInputProps("currency")}
-        />
+        <CurrencyField {...form.getInputProps("currency")} />
       </Group>
       <LongText label="Description" maxLength={LONGEST.description} {...form.getInputProps("description")} />
       <PictureField
@@ -110,7 +106,7 @@ function useProductForm({ product, onSaved }: Props) {
       create.mutate({ merchantId, body: bodyOf(values, ruleOf(values.currency)) }, refusedIn(form));
       return;
     }
-    // An existing picture is one of our own URLs, which would be fetched again.
+    // Unchanged fields are not sent: the URL of an unchanged picture is one of the service's own, which it would fetch again.
     const before = form.getInitialValues();
     const body = changedFields(bodyOf(before, ruleOf(before.currency)), bodyOf(values, ruleOf(values.currency)));
     if (Object.keys(body).length === 0) onSaved(product);

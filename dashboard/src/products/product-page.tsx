@@ -42,8 +42,8 @@ function TheProduct({ product }: { readonly product: Product }) {
       />
       <Stack gap="lg">
         {!product.isActive && (
-          <Alert color="gray" title="Not for sale at the moment">
-            Its page says so. Open invoices for it can still be paid.
+          <Alert color="gray" title="Not for sale right now">
+            The product's page says so to visitors. Open invoices for this product can still be paid.
           </Alert>
         )}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
@@ -67,19 +67,19 @@ function SummarySection({ product }: { readonly product: Product }) {
   return (
     <Section title="Summary">
       {product.image !== null && (
-        <Image src={product.image} alt={`Picture of ${product.name}`} mah={220} fit="contain" radius="md" />
+        <Image src={product.image} alt={`Image of ${product.name}`} mah={220} fit="contain" radius="md" />
       )}
       <Stack component="dl" m={0} gap="xs">
         <Fact name="Price">{priceOf(product)}</Fact>
-        <Fact name="The buyer is asked for">{asked.length === 0 ? "nothing" : asked.join(", ")}</Fact>
+        <Fact name="Buyer details">{asked.length === 0 ? "nothing" : asked.join(", ")}</Fact>
         <Fact name="Created">
           <Time value={product.createdAt} />
         </Fact>
-        <Fact name="Changed">
+        <Fact name="Last changed">
           <Time value={product.updatedAt} />
         </Fact>
-        <Fact name="Id">
-          <CopyText value={product.id} name="the id" />
+        <Fact name="ID">
+          <CopyText value={product.id} name="the ID" />
         </Fact>
       </Stack>
     </Section>
@@ -120,11 +120,11 @@ function Actions({ product }: { readonly product: Product }) {
           action="Delete"
           word={product.name}
           isBusy={remove.isPending}
-          consequence="The link to its page stops working, and this cannot be undone. Its invoices stay. To stop selling it for a while, take it off sale instead."
+          consequence="The link to its page stops working, and this cannot be undone. Its invoices are kept. To stop selling it for a while, take it off sale instead."
           onConfirmed={() => remove.mutate({ merchantId, params: { productId } })}
         />
       )}
-      <Modal opened={isEditing} onClose={editing.close} title="Edit the product" size="lg">
+      <Modal opened={isEditing} onClose={editing.close} title="Edit product" size="lg">
         <ProductForm
           product={product}
           onSaved={() => {
@@ -137,7 +137,7 @@ function Actions({ product }: { readonly product: Product }) {
   );
 }
 
-/** Undone with the same button, so there is no confirmation. */
+/** The same button undoes the change, so there is no confirmation. */
 function SaleButton({ product: { id: productId, merchantId, isActive } }: { readonly product: Product }) {
   const update = useChange("updateProduct", {
     onSuccess: (changed) => showDone(changed.isActive ? "Product put on sale." : "Product taken off sale."),

@@ -17,7 +17,7 @@ export function ProductRows({ products, isStale }: Props) {
   const priceOf = usePrice();
   const columns: readonly Column<Product>[] = [
     { name: "Product", maxWidth: 320, show: (product) => <ProductLink product={product} /> },
-    { name: "State", show: (product) => <ProductState product={product} /> },
+    { name: "Status", show: (product) => <ProductState product={product} /> },
     { name: "Price", isNumeric: true, show: priceOf },
     { name: "Created", show: ({ createdAt }) => <Time value={createdAt} /> },
     { name: "Link", isAction: true, show: (product) => <CopyLink product={product} /> },
@@ -67,7 +67,7 @@ function ProductLink({ product }: { readonly product: Product }) {
 function CopyLink({ product: { name, checkoutUrl } }: { readonly product: Product }) {
   return (
     <span className="above-row-link">
-      <CopyIcon value={checkoutUrl} name={`the link of ${name}`} />
+      <CopyIcon value={checkoutUrl} name={`the link to ${name}`} />
     </span>
   );
 }

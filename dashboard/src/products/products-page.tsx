@@ -32,16 +32,16 @@ export function ProductsPage() {
         address={address}
         none={
           <EmptyList
-            title="No product yet"
-            action={mayCreate && <Button onClick={creating.open}>Create the first product</Button>}
+            title="No products yet"
+            action={mayCreate && <Button onClick={creating.open}>Create your first product</Button>}
           >
             Every product has its own page: share the link, and anyone who opens it can buy. You need no website.
           </EmptyList>
         }
         unmatched={{
-          title: "No product matches",
+          title: "No matching products",
           all: "Show all products",
-          about: "Search by the start of a name or an exact id, or choose another state.",
+          about: "Search by the start of a name or an exact ID, or choose another status.",
         }}
       >
         {(rows, isStale) => <ProductRows products={rows} isStale={isStale} />}
@@ -58,21 +58,21 @@ const STATES = [
 
 function Filters({ address: { search, filter } }: { readonly address: ProductsAddress }) {
   return (
-    <Group gap="sm" role="search" aria-label="Filter the products">
+    <Group gap="sm" role="search" aria-label="Filter products">
       <SearchField
         name="Search products"
-        hint="Start of a name, or an id"
+        hint="Start of a name, or an ID"
         asked={search.search}
         onSearch={(words) => filter({ search: words })}
       />
       <Select
-        aria-label="State"
-        placeholder="Any state"
+        aria-label="Status"
+        placeholder="Any status"
         data={STATES}
         value={search.isActive === undefined ? null : String(search.isActive)}
         onChange={(value) => filter({ isActive: value === null ? undefined : value === "true" })}
         clearable
-        clearButtonProps={{ "aria-label": "Any state" }}
+        clearButtonProps={{ "aria-label": "Any status" }}
         w={170}
       />
     </Group>

@@ -11,7 +11,7 @@ export function ShareSection({ product }: { readonly product: Product }) {
   return (
     <Section title="Share" about="Anyone who opens its page can buy it. Every purchase gets its own invoice.">
       <Group align="flex-start">
-        <QrCode text={checkoutUrl} label={`QR code of the page of ${name}`} size={150} />
+        <QrCode text={checkoutUrl} label={`QR code for ${name}`} size={150} />
         <Stack gap="xs" style={{ flex: "1 1 12rem" }}>
           <Text size="sm" component="div">
             <CopyText value={checkoutUrl} name="the link" />
@@ -26,9 +26,9 @@ export function ShareSection({ product }: { readonly product: Product }) {
           <Text fw={600} size="sm">
             A button for your own site
           </Text>
-          <CopyIcon value={snippet} name="the button" />
+          <CopyIcon value={snippet} name="the button code" />
         </Group>
-        <Box component="section" aria-label="The button as HTML" tabIndex={0} style={{ overflowX: "auto" }}>
+        <Box component="section" aria-label="Button HTML" tabIndex={0} style={{ overflowX: "auto" }}>
           <Code block style={{ width: "max-content", minWidth: "100%" }}>
             {snippet}
           </Code>

@@ -7,10 +7,10 @@ interface Coins {
   readonly coins: readonly Coin[];
 }
 
-/** What a wallet and a first invoice fix. */
+/** Findings that a wallet and a first invoice resolve. */
 const MENDED_BY_WALLET: readonly Finding["code"][] = ["NO_WALLET", "NOT_YET_READ"];
 
-/** Coins with a wallet, those that only lack one, and those that lack more. */
+/** Coins with a wallet, coins that only need a wallet, and coins that need more. */
 export function groupsOf({ coins }: Coins) {
   const own = coins.filter(({ walletId }) => walletId !== null);
   const others = coins.filter(({ walletId }) => walletId === null);
@@ -25,31 +25,37 @@ interface Verdict {
   readonly text: string;
 }
 
-/** The answer in a few words, and whether all is well, some of it or nothing. Test coins are no money, so they are told apart. */
+/**
+ * Whether customers can pay with all, some or none of the coins, in a few words. Test coins are worth nothing, so they are counted separately.
+ */
 export function verdictOf(readiness: Coins): Verdict {
   const { own } = groupsOf(readiness);
   const [real, tests] = [own.filter(({ isTest }) => !isTest), own.filter(({ isTest }) => isTest)];
   const [ready, testsReady] = [readyOf(real), readyOf(tests)];
-  if (own.length === 0)
-    return { color: "red", short: "No", text: "Not yet: there is no wallet that money could go to." };
+  if (own.length === 0) return { color: "red", short: "No", text: "Not yet: you have no wallet to receive money." };
   if (ready === 0 && testsReady > 0) return onlyTests(real.length);
-  if (ready === 0) return { color: "red", short: "No", text: "No: none of your coins can be paid now." };
-  const apart = tests.length === 0 ? "" : ` Of your test coins: ${testsReady} of ${tests.length}.`;
+  if (ready === 0) return { color: "red", short: "No", text: "No: customers cannot pay with any of your coins." };
+  const apart = tests.length === 0 ? "" : ` Test coins: ${testsReady} of ${tests.length}.`;
   if (ready < real.length) {
-    const text = `In part: ${ready} of your ${real.length} coins can be paid now.${apart}`;
-    return { color: "orange", short: "In part", text };
+    const text = `Partly: customers can pay with ${ready} of your ${real.length} coins.${apart}`;
+    return { color: "orange", short: "Partly", text };
   }
-  const all = real.length === 1 ? "your coin" : `all of your ${real.length} coins`;
-  return { color: "green", short: "Yes", text: `Yes: ${all} can be paid now.${apart}` };
+  const all = real.length === 1 ? "your coin" : `all ${real.length} of your coins`;
+  return { color: "green", short: "Yes", text: `Yes: customers can pay with ${all}.${apart}` };
 }
 
-/** Without a wallet for real money that is what a person who tries things out means; with one it is a failure. */
+/** The verdict if customers can pay only with test coins. Without a wallet for real money that is expected; with one it is a failure. */
 function onlyTests(real: number): Verdict {
   return real === 0
-    ? { color: "orange", short: "Test coins", text: "Only test coins can be paid now." }
-    : { color: "red", short: "No", text: "No: only test coins can be paid now." };
+    ? { color: "orange", short: "Test coins", text: "Customers can pay only with test coins." }
+    : { color: "red", short: "No", text: "No: customers can pay only with test coins." };
+}
+
+/** A development server also creates invoices for networks without a source, but would not notice their payments: such a coin is not ready. */
+export function isReady({ canBePaid, warnings }: Coin): boolean {
+  return canBePaid && warnings.every(({ code }) => code !== "NO_SOURCE");
 }
 
 function readyOf(coins: readonly Coin[]): number {
-  return coins.filter(({ canBePaid }) => canBePaid).length;
+  return coins.filter(isReady).length;
 }

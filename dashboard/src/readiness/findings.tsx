@@ -3,7 +3,7 @@ import { useFormats } from "../shell/reader.tsx";
 import { Time } from "../shell/time.tsx";
 import type { Finding } from "./coins.ts";
 
-/** Why not, in the service's own sentences. */
+/** Why customers cannot pay with a coin, in the service's own sentences. */
 export function Findings({ findings }: { readonly findings: readonly Finding[] }) {
   return findings.map((finding) => (
     <Text key={`${finding.code} ${finding.detail}`} size="sm" component="div" style={{ overflowWrap: "anywhere" }}>
@@ -17,9 +17,9 @@ function FindingText({ detail, since, until, secondsBehind, blocksBehind }: Find
   return (
     <>
       {detail}
-      {secondsBehind !== null && ` It is ${duration(secondsBehind)} behind`}
-      {secondsBehind !== null && blocksBehind !== null && `, ${count(blocksBehind)} blocks`}
-      {secondsBehind !== null && "."}
+      {secondsBehind !== null && ` It is ${duration(secondsBehind)}`}
+      {secondsBehind !== null && blocksBehind !== null && ` (${count(blocksBehind)} blocks)`}
+      {secondsBehind !== null && " behind."}
       {since !== null && (
         <>
           {" "}

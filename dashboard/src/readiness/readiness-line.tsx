@@ -1,13 +1,13 @@
-// The answer on Home, with the way to all of it. One line while all is well, so that it pushes nothing down.
+// Shows on Home whether customers can pay, with a link to the details. It is a single line while all is well, so that it takes little space.
 import { Alert, Anchor, Badge, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useMerchant } from "../shell/merchants.ts";
 import { verdictOf } from "./coins.ts";
 import { useReadiness } from "./use-readiness.ts";
 
-const QUESTION = "Can I take money now?";
+const QUESTION = "Can I accept payments now?";
 
-/** Nothing until it was read, and where it cannot be read: it is no reason for Home to fail. */
+/** Shows nothing until the readiness is loaded, or if it cannot be loaded: Home must not fail because of it. */
 export function ReadinessLine() {
   const { id: merchantId } = useMerchant();
   const { data } = useReadiness();
@@ -15,7 +15,7 @@ export function ReadinessLine() {
   const { color, short, text } = verdictOf(data);
   const all = (
     <Anchor component={Link} to={`/console/${merchantId}/readiness`} inherit underline="always">
-      {color === "green" ? QUESTION : "See each coin"}
+      {color === "green" ? QUESTION : "View all coins"}
     </Anchor>
   );
   return color === "green" ? (

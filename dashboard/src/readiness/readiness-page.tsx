@@ -1,4 +1,4 @@
-// Whether customers can pay now, with which coins, and why not with the others: the service's own answer, in its own words.
+// Shows whether customers can pay now, with which coins, and why not with the others. The reasons are the service's own sentences.
 import { Alert, Anchor, Badge, Divider, Group, Stack, Text } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment } from "react";
@@ -11,7 +11,7 @@ import { Read } from "../shell/read.tsx";
 import { useFormats } from "../shell/reader.tsx";
 import { Section } from "../shell/section.tsx";
 import { Time } from "../shell/time.tsx";
-import { type Coin, type Finding, groupsOf, verdictOf } from "./coins.ts";
+import { type Coin, type Finding, groupsOf, isReady, verdictOf } from "./coins.ts";
 import { Findings } from "./findings.tsx";
 import { readinessSearch } from "./search.ts";
 import { useReadiness } from "./use-readiness.ts";
@@ -25,9 +25,9 @@ export function ReadinessPage() {
   return (
     <>
       <PageHeader
-        title="Can I take money now?"
+        title="Can I accept payments now?"
         mark={verdict && <Badge color={verdict.color}>{verdict.short}</Badge>}
-        subtitle="What a customer would find out, before one does."
+        subtitle="Which coins customers can pay with, and why the others are unavailable."
         actions={readiness.data && <Currency value={readiness.data.currency} />}
       />
       <Read query={readiness}>{(data) => <Answer readiness={data} />}</Read>
@@ -39,7 +39,7 @@ function Currency({ value }: { readonly value: string }) {
   const navigate = useNavigate({ from: PAGE });
   return (
     <CurrencyField
-      label="For prices in"
+      label="Price currency"
       value={value}
       w={140}
       onChange={(currency) => void navigate({ search: readinessSearch({ currency }), replace: true })}
@@ -55,16 +55,16 @@ function Answer({ readiness }: { readonly readiness: Readiness }) {
   return (
     <Stack gap="lg" maw={960}>
       <Alert color={color} title={text}>
-        Asked <Time value={checkedAt} />. {count(limits.activeInvoices)} of at most {count(limits.maxActiveInvoices)}{" "}
-        invoices wait for payment.
+        Checked <Time value={checkedAt} />. {count(limits.activeInvoices)} of at most {count(limits.maxActiveInvoices)}{" "}
+        invoices are awaiting payment.
       </Alert>
       {reasons.length > 0 && (
-        <Alert color="red" title="This stops every coin">
+        <Alert color="red" title="Payments are blocked for all coins">
           <Findings findings={reasons} />
         </Alert>
       )}
       {warnings.length > 0 && (
-        <Alert color="orange" title="This may stop you soon">
+        <Alert color="orange" title="Payments may soon be blocked for all coins">
           <Findings findings={warnings} />
         </Alert>
       )}
@@ -78,7 +78,7 @@ function Answer({ readiness }: { readonly readiness: Readiness }) {
 function Own({ coins }: { readonly coins: readonly Coin[] }) {
   const { id: merchantId } = useMerchant();
   return (
-    <Section title="Your coins" about="Those that have a wallet.">
+    <Section title="Your coins" about="Coins that have a wallet.">
       {coins.length === 0 ? (
         <Text>
           None yet.{" "}
@@ -100,14 +100,14 @@ function Own({ coins }: { readonly coins: readonly Coin[] }) {
 
 function OwnCoin({ coin }: { readonly coin: Coin }) {
   const { id: merchantId } = useMerchant();
-  const { canBePaid, isTest, walletId } = coin;
+  const { isTest, walletId } = coin;
   return (
     <Stack gap={4} component="article" aria-label={nameOf(coin)}>
       <Group gap="xs">
         <Anchor component={Link} to={`/console/${merchantId}/wallets/${walletId}`} fw={600} underline="always">
           {nameOf(coin)}
         </Anchor>
-        <Badge color={canBePaid ? "green" : "red"}>{canBePaid ? "Yes" : "No"}</Badge>
+        <Badge color={isReady(coin) ? "green" : "red"}>{isReady(coin) ? "Yes" : "No"}</Badge>
         {isTest && <Badge color="gray">Test money</Badge>}
       </Group>
       <Findings findings={lacksOf(coin)} />
@@ -116,7 +116,10 @@ function OwnCoin({ coin }: { readonly coin: Coin }) {
   );
 }
 
-/** How far the network is read; a finding says that it never was. While nothing is awaited its source is not asked, so nobody knows whether it would answer. */
+/**
+ * How far the network has been read. For a network that was never read, there is a finding instead. While no payment is expected, the source is not
+ * queried, so it is unknown whether it would respond.
+ */
 function Reading({ reading }: Pick<Coin, "reading">) {
   const { count, duration } = useFormats();
   if (reading === null) return null;
@@ -124,8 +127,8 @@ function Reading({ reading }: Pick<Coin, "reading">) {
   return (
     <Dimmed>
       {isBeingRead
-        ? `Read to block ${count(height)}, ${duration(secondsBehind ?? 0)} ago.`
-        : `Not read now, because nothing is awaited; last to block ${count(height)}.`}
+        ? `Read up to block ${count(height)}, ${duration(secondsBehind ?? 0)} ago.`
+        : `Not being read, because no payment is expected. Last read block: ${count(height)}.`}
     </Dimmed>
   );
 }
@@ -143,8 +146,8 @@ function Addable({ coins }: { readonly coins: readonly Coin[] }) {
   if (coins.length === 0) return null;
   return (
     <Section
-      title="Ready for a wallet"
-      about="Their networks are watched and have a price. With a wallet they can be paid."
+      title="Ready to add"
+      about="Coins whose network is watched and whose price is known. Add a wallet to accept them."
     >
       <Text style={{ overflowWrap: "anywhere" }}>{coins.map(nameOf).join(", ")}</Text>
       <Anchor component={Link} to={`/console/${merchantId}/wallets`} underline="always">
@@ -154,7 +157,7 @@ function Addable({ coins }: { readonly coins: readonly Coin[] }) {
   );
 }
 
-/** Coins of one network lack the same as a rule, so it is said once. */
+/** Coins of one network usually have the same findings, so these are shown once. */
 function Missing({ coins }: { readonly coins: readonly Coin[] }) {
   const kinds = Map.groupBy(coins, (coin) =>
     lacksOf(coin)
@@ -163,7 +166,10 @@ function Missing({ coins }: { readonly coins: readonly Coin[] }) {
   );
   if (coins.length === 0) return null;
   return (
-    <Section title="Not yet" about="A wallet alone is not enough for these. Ask an operator of the deployment.">
+    <Section
+      title="Not available yet"
+      about="A wallet alone is not enough for these coins. Ask an operator of the deployment."
+    >
       {[...kinds].map(([kind, alike], place) => (
         <Fragment key={kind}>
           {place > 0 && <Divider />}

@@ -20,7 +20,7 @@ interface Props {
   readonly to: string;
 }
 
-/** Files for the page's days, and for a month. */
+/** Export files for the days that the page shows, and for a whole month. */
 export function ExportSection({ from, to }: Props) {
   const { id: merchantId } = useMerchant();
   const timezone = useZoneName();
@@ -40,7 +40,7 @@ export function ExportSection({ from, to }: Props) {
   return (
     <Section
       title="Export"
-      about="Every payment with its value and rate when received, transaction and customer, for spreadsheets or programs."
+      about="Every payment with its value and rate when received, its transaction and its customer, for spreadsheets or programs."
       actions={
         <SegmentedControl
           aria-label="Format"
@@ -65,7 +65,7 @@ export function ExportSection({ from, to }: Props) {
         <Group gap="sm" align="flex-end">
           <MonthChoice months={months} month={month} onChoose={setMonth} />
           <Button variant="default" disabled={isRunning} onClick={() => get("Statement", { month }, month)}>
-            Export the statement
+            Export statement
           </Button>
         </Group>
       )}
@@ -94,7 +94,7 @@ function MonthChoice({ months, month, onChoose }: MonthChoiceProps) {
   );
 }
 
-/** The total is unknown before the last one. */
+/** A running export. It shows no percentage, because the total is not known before the last record arrives. */
 function Running({ records, onCancel }: { readonly records: number; readonly onCancel: () => void }) {
   const { count } = useFormats();
   return (
@@ -102,7 +102,7 @@ function Running({ records, onCancel }: { readonly records: number; readonly onC
       <Progress value={100} striped animated aria-label="Export" />
       <Group justify="space-between">
         <Text size="sm" role="status" className="numbers">
-          {records === 0 ? "Reading…" : `${count(records)} lines so far`}
+          {records === 0 ? "Reading…" : `${count(records)} rows so far`}
         </Text>
         <Button size="compact-sm" variant="subtle" onClick={onCancel}>
           Stop

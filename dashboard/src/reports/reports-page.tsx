@@ -25,14 +25,14 @@ export function ReportsPage() {
     <>
       <PageHeader
         title="Reports"
-        subtitle="What you received, at its value when it arrived, and files for your bookkeeping."
+        subtitle="What you received, valued when each payment arrived, and files for your bookkeeping."
       />
       <Stack gap="lg">
         <RangeChoice range={range} isRefused={problem !== undefined} />
         {problem === undefined ? (
           <Totals range={range} timezone={timezone} />
         ) : (
-          <Alert color="red" title="Choose other days" role="alert">
+          <Alert color="red" title="Choose other dates" role="alert">
             {problem}
           </Alert>
         )}
@@ -67,7 +67,7 @@ function RangeChoice({ range, isRefused }: Range & { readonly isRefused: boolean
   const change = (part: ReportsSearch) =>
     navigate({ search: (last: ReportsSearch) => ({ ...last, ...part }), replace: true });
   return (
-    <Group gap="sm" align="flex-end" role="search" aria-label="Days of the report">
+    <Group gap="sm" align="flex-end" role="search" aria-label="Report dates">
       <DayRange
         label="Days"
         isRequired
@@ -77,7 +77,7 @@ function RangeChoice({ range, isRefused }: Range & { readonly isRefused: boolean
         onChange={(days) => void change(days)}
       />
       <SegmentedControl
-        aria-label="Added up by"
+        aria-label="Group by"
         data={KINDS}
         value={range.by}
         transitionDuration={0}

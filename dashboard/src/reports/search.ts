@@ -6,9 +6,9 @@ export const PERIODS = ["day", "week", "month"] as const;
 type PeriodKind = (typeof PERIODS)[number];
 
 export interface ReportsSearch {
-  /** `YYYY-MM-DD`; without it, the first of this month. */
+  /** `YYYY-MM-DD`; by default the first day of the month of `to`. */
   readonly from?: string;
-  /** Without it, today. */
+  /** By default today. */
   readonly to?: string;
   readonly by?: PeriodKind;
 }
@@ -26,7 +26,7 @@ export function isDate(value: unknown): value is string {
   return typeof value === "string" && /^2\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
-/** The page's range. */
+/** The range that the page shows, with the defaults for missing parameters. */
 export function rangeOf(search: ReportsSearch, timeZone: string, nowMs: number): Required<ReportsSearch> {
   const today = dayIn(timeZone, nowMs);
   const { to = today, by = "day" } = search;
@@ -37,10 +37,10 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Why the range's totals cannot be requested. */
 export function rangeError({ from, to }: Pick<Required<ReportsSearch>, "from" | "to">): string | undefined {
-  if (to < from) return "The last day is before the first.";
+  if (to < from) return "The end date must not be before the start date.";
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   return days > LIMITS.reportDays
-    ? `At most ${LIMITS.reportDays} days can be shown at once. Exports can have more.`
+    ? `At most ${LIMITS.reportDays} days can be shown at once. Exports can cover more.`
     : undefined;
 }
 

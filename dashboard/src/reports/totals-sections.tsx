@@ -17,7 +17,7 @@ export function ReceivedSection({ totals }: Props) {
   return (
     <Section title="Received" about={payments === 1 ? "1 payment" : `${count(payments)} payments`}>
       {totals.total.received.length === 0 ? (
-        <Text c="dimmed">Nothing was received on these days. Choose others, or wait for your first payment.</Text>
+        <Text c="dimmed">Nothing received on these days. Choose other dates, or wait for your first payment.</Text>
       ) : (
         <Amounts of={totals.total} isLarge />
       )}
@@ -28,7 +28,7 @@ export function ReceivedSection({ totals }: Props) {
 
 type Received = Pick<Sums, "received">;
 
-/** What was received, one line per currency. */
+/** The received amounts, one line per currency. */
 function Amounts({ of, isLarge = false }: { readonly of: Received; readonly isLarge?: boolean }) {
   const { sum } = useFormats();
   return (
@@ -47,7 +47,7 @@ function Amounts({ of, isLarge = false }: { readonly of: Received; readonly isLa
   );
 }
 
-/** The same with a bar under each line, in proportion to the largest amount of `all` in its currency. */
+/** The received amounts with a bar under each line, in proportion to the largest amount in `all` in its currency. */
 function BarAmounts({ of, all }: { readonly of: Received; readonly all: readonly Received[] }) {
   const { sum } = useFormats();
   return of.received.map(({ currency, amount }) => {
@@ -73,7 +73,7 @@ function BarAmounts({ of, all }: { readonly of: Received; readonly all: readonly
 
 const TITLES = { day: "By day", week: "By week", month: "By month" } as const;
 
-/** Without empty periods; newest first. On a phone there is only room for the payments. */
+/** The periods that are not empty, newest first. A phone has space only for the payments. */
 export function PeriodsSection({ totals }: Props) {
   const { count } = useFormats();
   const nameOf = usePeriodName();
@@ -121,7 +121,7 @@ export function PeriodsSection({ totals }: Props) {
   );
 }
 
-/** Coins of test networks are in a part of their own. */
+/** Test coins are shown separately. */
 export function CoinsSection({ totals }: Props) {
   const rows = totals.total.coins.filter(({ payments }) => payments > 0);
   const [real, tests] = [rows.filter(({ isTest }) => !isTest), rows.filter(({ isTest }) => isTest)];
@@ -133,7 +133,10 @@ export function CoinsSection({ totals }: Props) {
         </Section>
       )}
       {tests.length > 0 && (
-        <Section title="Test money" about="Received on test networks. It has no value and is in no sum.">
+        <Section
+          title="Test money"
+          about="Received on test networks. It has no value and is not included in any total."
+        >
           <CoinTable rows={tests} hasValue={false} />
         </Section>
       )}

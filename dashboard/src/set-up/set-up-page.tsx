@@ -1,5 +1,5 @@
-// Redeems a set-up link: the user who opened it gets a passkey, becomes an operator of the deployment, and goes on to
-// name a shop.
+// Redeems a set-up link: the user who opened it gets a passkey, becomes an operator of the deployment, is asked to test its alerts and to choose data
+// sources, and names a shop next.
 import { Alert, Button, Stack, Text, TextInput } from "@mantine/core";
 import { isEmail, useForm } from "@mantine/form";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -10,26 +10,40 @@ import { ApiError } from "../api/errors.ts";
 import { Icon } from "../shell/icons.tsx";
 import { Entrance } from "../sign-in/entrance.tsx";
 import { hasPasskeys, makePasskey } from "../sign-in/passkey.ts";
+import { AlertsStep } from "./alerts-step.tsx";
 import { MakeLink } from "./make-link.tsx";
 import { setUpToken } from "./set-up-token.ts";
+import { SourcesStep } from "./sources-step.tsx";
 
 const LONGEST_NAME = 200;
 
 export function SetUpPage() {
   const [isOver, setOver] = useState(false);
+  const [steps, setSteps] = useState<readonly Step[]>([]);
+  const navigate = useNavigate();
+  const proceed = (left: readonly Step[]) => {
+    if (left.length === 0) void navigate({ to: "/console" });
+    else setSteps(left);
+  };
+  const [step, ...later] = steps;
+  if (step === "ALERTS") return <AlertsStep onDone={() => proceed(later)} />;
+  if (step === "SOURCES") return <SourcesStep onDone={() => proceed(later)} />;
   if (setUpToken === null) return <WithoutLink about="This page needs a set-up link. If you had one, open it again." />;
   if (isOver)
     return (
       <WithoutLink>
         <Alert color="red" title="This link no longer works" role="alert">
-          It was used, replaced by a newer one, or is older than 24 hours.
+          It was already used, replaced by a newer one, or is older than 24 hours.
         </Alert>
       </WithoutLink>
     );
   return (
-    <Entrance title="Set up Edgetill" about="You become an operator of this deployment, and sign in with a passkey.">
+    <Entrance
+      title="Set up Edgetill"
+      about="You will become an operator of this deployment and sign in with a passkey."
+    >
       {hasPasskeys ? (
-        <SetUpForm token={setUpToken} onOver={() => setOver(true)} />
+        <SetUpForm token={setUpToken} onOver={() => setOver(true)} onRedeemed={proceed} />
       ) : (
         <Alert color="red" role="alert">
           This browser does not support passkeys. Open the link in another one.
@@ -48,9 +62,17 @@ function WithoutLink({ about, children }: { readonly about?: string; readonly ch
   );
 }
 
-function SetUpForm({ token, onOver }: { readonly token: string; readonly onOver: () => void }) {
+type Step = "ALERTS" | "SOURCES";
+
+interface SetUpFormProps {
+  readonly token: string;
+  readonly onOver: () => void;
+  /** Called with what is left to be set up. */
+  readonly onRedeemed: (steps: readonly Step[]) => void;
+}
+
+function SetUpForm({ token, onOver, onRedeemed }: SetUpFormProps) {
   const client = useQueryClient();
-  const navigate = useNavigate();
   const form = useForm({
     initialValues: { name: "", email: "" },
     validate: {
@@ -66,9 +88,9 @@ function SetUpForm({ token, onOver }: { readonly token: string; readonly onOver:
       return call("redeemSetUpLink", { body: { token, credential: await makePasskey(options) } });
     },
     onSuccess: async () => {
-      // Another user may have been signed in here.
+      // Another user may have been signed in before, in the same browser.
       client.clear();
-      await navigate({ to: "/console" });
+      onRedeemed(await readSteps());
     },
     onError: (error) => {
       if (error instanceof ApiError && error.code === "SETUP_LINK_INVALID") onOver();
@@ -83,7 +105,7 @@ function SetUpForm({ token, onOver }: { readonly token: string; readonly onOver:
           type="email"
           autoComplete="email"
           placeholder="you@example.com"
-          description="If you have an account here, enter its address."
+          description="If you already have an account here, enter its email address."
           inputWrapperOrder={["label", "input", "description", "error"]}
           {...form.getInputProps("email")}
         />
@@ -96,9 +118,21 @@ function SetUpForm({ token, onOver }: { readonly token: string; readonly onOver:
           Create a passkey
         </Button>
         <Text size="sm" c="dimmed">
-          The passkey works only at <span className="mono">{location.hostname}</span>. Next, you name your shop.
+          The passkey works only at <span className="mono">{location.hostname}</span>. Next, you test alerts, choose
+          data sources and name your shop.
         </Text>
       </Stack>
     </form>
   );
+}
+
+/** The steps for alerts that were not proved, and for a deployment that reads no network; both if that cannot be read, because each can be skipped. */
+async function readSteps(): Promise<readonly Step[]> {
+  try {
+    const [{ alerts }, { data }] = await Promise.all([call("readDeploymentStatus", {}), call("listNetworks", {})]);
+    const isWatching = data.some(({ hasSource }) => hasSource);
+    return [...(alerts.state === "UNPROVED" ? ["ALERTS" as const] : []), ...(isWatching ? [] : ["SOURCES" as const])];
+  } catch {
+    return ["ALERTS", "SOURCES"];
+  }
 }

@@ -24,12 +24,14 @@ export function BrandSection({ settings }: { readonly settings: Settings }) {
   return (
     <SettingsForm<Values>
       part="brand"
-      about="How customers see you on the payment page, receipts and emails."
+      about="How customers see you on the payment page and in receipts and emails."
       initial={{ name: name ?? "", color: color ?? "", supportUrl: supportUrl ?? "", logo }}
       validate={{
         color: (value) => (value === "" || /^#[0-9a-f]{6}$/i.test(value) ? null : "Enter a colour such as #0f766e"),
         supportUrl: (value) =>
-          value.trim() === "" || /^https:\/\/./i.test(value.trim()) ? null : "Enter an address with https://, or none",
+          value.trim() === "" || /^https:\/\/./i.test(value.trim())
+            ? null
+            : "Enter a URL that starts with https://, or leave this empty",
       }}
       bodyOf={(values) => ({
         brand: {
@@ -79,11 +81,11 @@ function BrandFields({ form, logoUrl, onLogo }: FieldsProps) {
       <TextInput label="Name" placeholder={merchant.name} maxLength={LONGEST.name} {...form.getInputProps("name")} />
       <ColorInput
         label="Colour"
-        description="For the main button. Its text stays readable with any colour."
+        description="Colour of the main button. Its text stays readable."
         placeholder="#2f5bd8"
         swatches={SWATCHES}
         withEyeDropper={false}
-        // The typed text stays and is marked invalid instead of reverting to the last colour.
+        // Invalid text stays and is marked, instead of reverting to the last colour.
         fixOnBlur={false}
         {...form.getInputProps("color")}
       />

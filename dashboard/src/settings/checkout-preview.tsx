@@ -1,5 +1,5 @@
-// How the customer's page will look, while its brand is still being chosen: in the same colours and by the same rules as the page
-// itself (src/checkout/pay/brand-color.ts).
+// A preview of the customer's page while its brand is being edited, with the same colours and rules as the page itself
+// (src/checkout/pay/brand-color.ts).
 import { Box, Group, Image, Stack, Text, useComputedColorScheme } from "@mantine/core";
 import { BACKGROUNDS, brandColors, INK } from "../../../src/checkout/pay/brand-color.ts";
 import { useFormats } from "../shell/reader.tsx";
@@ -11,7 +11,7 @@ interface Props {
   readonly hasSupport: boolean;
 }
 
-/** As in the page's style.css. */
+/** The same colours as in the page's style.css. */
 const DIM = { light: "#565e6b", dark: "#a4adba" } as const;
 const LINE = { light: "#dde1e7", dark: "#2d333d" } as const;
 
@@ -22,7 +22,7 @@ export function CheckoutPreview({ name, color, logoUrl, hasSupport }: Props) {
   const [page, card] = BACKGROUNDS[scheme];
   const line = `1px solid ${LINE[scheme]}`;
   return (
-    <Box component="figure" m={0} aria-label="Preview of the payment page">
+    <Box component="figure" m={0} aria-label="Payment page preview">
       <Text component="figcaption" size="sm" fw={500} mb={6}>
         Payment page
       </Text>

@@ -1,4 +1,4 @@
-// What the page has, at its side: links to its parts.
+// The table of contents next to the settings: links to the parts of the page.
 import { NavLink, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { PARTS, type Part } from "./parts.ts";
@@ -6,7 +6,7 @@ import { PARTS, type Part } from "./parts.ts";
 export function Contents({ parts }: { readonly parts: readonly Part[] }) {
   const groups = Object.entries(Object.groupBy(parts, (part) => PARTS[part].group));
   return (
-    <Stack component="nav" aria-label="Parts of the settings" gap="md" className="contents">
+    <Stack component="nav" aria-label="Settings sections" gap="md" className="contents">
       {groups.map(([group, members = []]) => (
         <div key={group}>
           <Text size="xs" fw={600} c="dimmed" px="sm" pb={4}>

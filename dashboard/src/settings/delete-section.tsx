@@ -11,13 +11,13 @@ export function DeleteSection() {
     <Section
       title={PARTS.delete.title}
       anchor="delete"
-      about="Closes it for everyone: its keys stop working, and its team loses access."
+      about="Closes the merchant for everyone: its keys stop working, and its team loses access."
       actions={
         <ConfirmTyped
-          action="Delete this merchant"
+          action="Delete merchant"
           word={name}
           isBusy={remove.isPending}
-          consequence="This cannot be undone. Export what you need for your books first. The money in your wallets is yours and stays there."
+          consequence="This cannot be undone. Export what you need for your books first. The money in your wallets is not affected."
           onConfirmed={(typed) => remove.mutate({ merchantId, body: { name: typed } })}
         />
       }

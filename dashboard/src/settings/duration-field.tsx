@@ -9,7 +9,7 @@ const UNITS = [
   { value: "60", label: "minutes" },
   { value: "1", label: "seconds" },
 ];
-/** For any unit; each setting has its own bounds. */
+/** A limit that is high enough for any unit; each setting has its own limits. */
 const COUNT = { digits: 2, most: 1_000_000_000n } as const;
 
 interface Props {
@@ -21,9 +21,11 @@ interface Props {
   readonly onChange: (seconds: number) => void;
 }
 
-/** A time span, in a unit in which it is a whole number. */
+/** A field for a time span, in the largest unit in which it is a whole number. */
 export function DurationField({ label, description, value, error, onChange }: Props) {
-  const [unit, setUnit] = useState(() => UNITS.find(({ value: size }) => value % Number(size) === 0)?.value ?? "1");
+  const [unit, setUnit] = useState(() =>
+    value === 0 ? "60" : (UNITS.find(({ value: size }) => value % Number(size) === 0)?.value ?? "1"),
+  );
   const size = Number(unit);
   const [typed, setTyped] = useState(() => fieldText(value / size));
   return (
@@ -41,7 +43,7 @@ export function DurationField({ label, description, value, error, onChange }: Pr
         }}
       />
       <NativeSelect
-        aria-label={`Unit of: ${label}`}
+        aria-label={`Unit for: ${label}`}
         data={UNITS}
         value={unit}
         w={110}
@@ -54,7 +56,7 @@ export function DurationField({ label, description, value, error, onChange }: Pr
   );
 }
 
-/** The time span itself is unchanged. */
+/** Rounds the number for display; the time span itself is unchanged. */
 function shortText(count: number): string {
   return fieldText(Math.round(count * 100) / 100);
 }

@@ -12,14 +12,14 @@ export function FramesSection({ settings }: { readonly settings: Settings }) {
   return (
     <SettingsForm<Values>
       part="embedding"
-      about="Sites that may show the payment page in a frame. All others are blocked, so nobody can disguise it."
+      about="Sites that may show the payment page in a frame. All others are blocked, to prevent clickjacking."
       initial={{ frameAncestors: [...settings.frameAncestors] }}
       bodyOf={(values) => values}
     >
       {(form) => (
         <TagsInput
           label="Origins"
-          description="Such as https://shop.example; press Enter after each. Leave empty to allow none."
+          description="Enter each origin, such as https://shop.example, and press Enter. Leave empty to allow none."
           maxTags={MOST}
           splitChars={[",", " ", ";"]}
           acceptValueOnBlur

@@ -4,7 +4,7 @@ import { fieldText, numberError, wireNumber } from "../shell/amounts.ts";
 import { NumberField } from "../shell/number-field.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
-/** As typed. */
+/** The text as the user typed it. */
 type Values = Readonly<Record<"maxActiveInvoices" | "maxPublicInvoices", string>>;
 
 const ACTIVE = { digits: 0, least: 1n, most: 1_000_000n } as const;
@@ -15,7 +15,7 @@ export function LimitsSection({ settings }: { readonly settings: Settings }) {
   return (
     <SettingsForm<Values>
       part="limits"
-      about="The most invoices that can await payment at the same time, so nobody can flood you."
+      about="The maximum number of invoices that can await payment at the same time. Protects you from being flooded with invoices."
       initial={{ maxActiveInvoices: fieldText(maxActiveInvoices), maxPublicInvoices: fieldText(maxPublicInvoices) }}
       validate={{
         maxActiveInvoices: (text) => numberError(text, ACTIVE),

@@ -7,7 +7,7 @@ import { ACCEPTED, fittingDataUrl, PICTURE_TYPES } from "../shell/picture-file.t
 
 interface Props {
   readonly logoUrl: string | null;
-  /** Null: removed. Nothing is shown to customers until the form is saved. */
+  /** Null removes the logo. Customers see the change only when the form is saved. */
   readonly onChanged: (image: Uploaded | null) => void;
 }
 
@@ -22,7 +22,7 @@ export function LogoField({ logoUrl, onChanged }: Props) {
     try {
       body = bodyOf(await fittingDataUrl(file));
     } catch {
-      setProblem("This picture cannot be read. Choose a PNG, JPEG or WebP.");
+      setProblem("This image cannot be read. Choose a PNG, JPEG or WebP.");
       return;
     }
     setProblem(undefined);
@@ -38,13 +38,13 @@ export function LogoField({ logoUrl, onChanged }: Props) {
             <FileButton onChange={(file) => void take(file)} accept={ACCEPTED}>
               {(props) => (
                 <Button {...props} size="xs" variant="default" loading={upload.isPending}>
-                  {logoUrl === null ? "Choose a picture" : "Choose another"}
+                  {logoUrl === null ? "Choose an image" : "Choose another"}
                 </Button>
               )}
             </FileButton>
             {logoUrl !== null && (
               <Button size="xs" variant="subtle" onClick={() => onChanged(null)}>
-                Remove the logo
+                Remove logo
               </Button>
             )}
           </>

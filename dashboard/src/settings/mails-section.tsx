@@ -17,12 +17,12 @@ export function MailsSection({ settings }: { readonly settings: Settings }) {
         <>
           <Switch
             label="Send customers a receipt"
-            description="If their email address is known, as soon as the money is confirmed."
+            description="Sent as soon as the payment is confirmed, if their email address is known."
             {...form.getInputProps("mailReceiptsToCustomers", { type: "checkbox" })}
           />
           <Switch
             label="Email every owner and admin"
-            description="Also when someone marks an invoice as settled without money."
+            description="Also sent when someone marks an unpaid invoice as settled."
             {...form.getInputProps("mailReceiptsToMerchant", { type: "checkbox" })}
           />
         </>

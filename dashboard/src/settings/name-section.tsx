@@ -32,13 +32,13 @@ export function NameSection() {
     <Section
       title={PARTS.merchant.title}
       anchor="merchant"
-      about={<CopyText value={merchant.id} name="the merchant's id" />}
+      about={<CopyText value={merchant.id} name="the merchant ID" />}
     >
       <form onSubmit={send} noValidate>
         <Fields mayChange={mayChange}>
           <TextInput
             label="Merchant name"
-            description="Used in the console and in emails, and on the payment page unless the brand below has a name of its own."
+            description="Used in the console and in emails, and on the payment page unless you set a different brand name below."
             maxLength={LONGEST_NAME}
             {...form.getInputProps("name")}
           />

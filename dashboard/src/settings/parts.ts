@@ -1,4 +1,4 @@
-// The parts of the settings, in their order: each has a heading, and a place in the address that leads to it.
+// The parts of the settings, in order. Each has a heading and an anchor in the page's address.
 
 export const PARTS = {
   merchant: { title: "Merchant", group: "Shop" },
@@ -9,7 +9,7 @@ export const PARTS = {
   "wallet-delay": { title: "Wallet change delay", group: "Security" },
   embedding: { title: "Sites that may embed the checkout", group: "Security" },
   limits: { title: "Limits", group: "Security" },
-  delete: { title: "Delete this merchant", group: "Security" },
+  delete: { title: "Delete merchant", group: "Security" },
 } as const;
 
 export type Part = keyof typeof PARTS;

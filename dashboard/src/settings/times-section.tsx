@@ -12,7 +12,7 @@ const FIELDS = [
   {
     name: "invoiceLifetimeSeconds",
     label: "Time to pay an invoice",
-    description: "Unless an invoice sets its own time.",
+    description: "Applies unless an invoice sets its own time.",
     least: 60,
     most: 2_592_000,
     bounds: "Enter 1 minute to 30 days",
@@ -20,7 +20,7 @@ const FIELDS = [
   {
     name: "rateLockSeconds",
     label: "Exchange rate held for",
-    description: "After that the amount in coins is recalculated at the current rate.",
+    description: "After that, the crypto amount is recalculated at the current rate.",
     least: 1,
     most: 86_400,
     bounds: "Enter 1 second to 1 day",
@@ -28,7 +28,7 @@ const FIELDS = [
   {
     name: "monitorSeconds",
     label: "Watch for late payments for",
-    description: "Money that arrives even later can only be found by its transaction hash.",
+    description: "Payments that arrive later can only be found by their transaction hash.",
     least: 0,
     most: 604_800,
     bounds: "Enter up to 7 days",
@@ -83,8 +83,8 @@ function TimesExample({ values }: { readonly values: Values }) {
         <Text size="sm">can be paid until {at(invoiceLifetimeSeconds)},</Text>
         <Text size="sm">
           {isLocked
-            ? "keeps the same amount in coins until then,"
-            : `keeps the same amount in coins until ${at(rateLockSeconds)}, then follows the current rate,`}
+            ? "keeps the same crypto amount until then,"
+            : `keeps the same crypto amount until ${at(rateLockSeconds)}, then follows the current rate,`}
         </Text>
         <Text size="sm">and is watched for late payments until {at(invoiceLifetimeSeconds + monitorSeconds)}.</Text>
       </Stack>

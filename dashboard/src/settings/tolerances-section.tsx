@@ -4,19 +4,22 @@ import { ANY_CURRENCY, fieldText, type NumberRule, numberError, numberIn, wireNu
 import type { Inputs } from "../shell/form.tsx";
 import { NumberField } from "../shell/number-field.tsx";
 import { useFormats } from "../shell/reader.tsx";
+import { DurationField } from "./duration-field.tsx";
 import { paidBounds } from "./examples.ts";
 import { SettingsForm } from "./settings-form.tsx";
 
-/** Numbers as typed. */
+/** Numbers as the user typed them. */
 interface Values {
   readonly underpaidTolerancePercent: string;
   readonly underpaidToleranceMax: string;
   readonly overpaidTolerancePercent: string;
   readonly latePaymentPolicy: Settings["latePaymentPolicy"];
+  readonly lateGraceSeconds: number;
   readonly quorumAboveAmount: string;
 }
 
 const EXAMPLES = [20, 100, 2_000];
+const MOST_GRACE_SECONDS = 86_400;
 /** From the contract (merchants/contract.ts). */
 const RULES = {
   underpaidTolerancePercent: { digits: 2, most: 10n },
@@ -35,6 +38,8 @@ export function TolerancesSection({ settings }: { readonly settings: Settings })
         underpaidTolerancePercent: (text) => numberError(text, RULES.underpaidTolerancePercent),
         underpaidToleranceMax: (text) => numberError(text, RULES.underpaidToleranceMax),
         overpaidTolerancePercent: (text) => numberError(text, RULES.overpaidTolerancePercent),
+        lateGraceSeconds: (seconds) =>
+          seconds >= 0 && seconds <= MOST_GRACE_SECONDS ? null : "Enter 0 minutes to 1 day",
         quorumAboveAmount: (text) => numberError(text, RULES.quorumAboveAmount, null),
       }}
       bodyOf={bodyOf}
@@ -43,18 +48,22 @@ export function TolerancesSection({ settings }: { readonly settings: Settings })
         <>
           <ToleranceFields form={form} />
           <PaidExamples values={form.values} />
-          <Radio.Group
-            label="Money that arrives after an invoice has expired"
-            {...form.getInputProps("latePaymentPolicy")}
-          >
+          <DurationField
+            label="Grace period for late payments"
+            description='Payments within this time after expiry count as on time, even if the exchange rate has changed. Cannot be longer than "Watch for late payments for". Enter 0 for no grace period.'
+            value={form.values.lateGraceSeconds}
+            error={form.errors.lateGraceSeconds}
+            onChange={(seconds) => form.setFieldValue("lateGraceSeconds", seconds)}
+          />
+          <Radio.Group label="Payments after the grace period" {...form.getInputProps("latePaymentPolicy")}>
             <Stack gap="xs" mt={6}>
               <Radio value="REVIEW" label="Ask me to decide" />
-              <Radio value="ACCEPT" label="Accept it as if it had arrived in time" />
+              <Radio value="ACCEPT" label="Accept them automatically" />
             </Stack>
           </Radio.Group>
           <NumberField
             label="Require two data sources from this amount"
-            hint="A payment to a large invoice counts once two chain data providers have seen it. Leave empty to never require it."
+            hint="A payment to a large invoice counts once two data sources have seen it. Leave empty to never require it."
             rule={RULES.quorumAboveAmount}
             {...form.getInputProps("quorumAboveAmount")}
           />
@@ -75,17 +84,19 @@ function valuesOf(settings: Settings): Values {
     underpaidToleranceMax: fieldText(settings.underpaidToleranceMax),
     overpaidTolerancePercent: fieldText(settings.overpaidTolerancePercent),
     latePaymentPolicy: settings.latePaymentPolicy,
+    lateGraceSeconds: settings.lateGraceSeconds,
     quorumAboveAmount: fieldText(settings.quorumAboveAmount),
   };
 }
 
-function bodyOf({ latePaymentPolicy, quorumAboveAmount, ...tolerances }: Values): UpdateSettingsBody {
+function bodyOf({ latePaymentPolicy, lateGraceSeconds, quorumAboveAmount, ...tolerances }: Values): UpdateSettingsBody {
   const { underpaidTolerancePercent, underpaidToleranceMax, overpaidTolerancePercent } = tolerances;
   return {
     underpaidTolerancePercent: wireNumber(underpaidTolerancePercent, RULES.underpaidTolerancePercent),
     underpaidToleranceMax: wireNumber(underpaidToleranceMax, RULES.underpaidToleranceMax),
     overpaidTolerancePercent: wireNumber(overpaidTolerancePercent, RULES.overpaidTolerancePercent),
     latePaymentPolicy,
+    lateGraceSeconds,
     quorumAboveAmount: quorumAboveAmount.trim() === "" ? null : wireNumber(quorumAboveAmount, RULES.quorumAboveAmount),
   };
 }
@@ -100,7 +111,7 @@ function ToleranceFields({ form }: { readonly form: Inputs<keyof Values> }) {
         {...form.getInputProps("underpaidTolerancePercent")}
       />
       <NumberField
-        label="Accept at most"
+        label="Maximum underpayment"
         hint="In the invoice's currency."
         rule={RULES.underpaidToleranceMax}
         {...form.getInputProps("underpaidToleranceMax")}
@@ -127,7 +138,7 @@ function PaidExamples({ values }: { readonly values: Values }) {
         const { from, to } = paidBounds(units, { underpaidPercent, underpaidMax, overpaidPercent });
         return (
           <Text key={units} size="sm">
-            {money(`${units}.00`, "USD")} counts as paid with anything from {money(from, "USD")} to {money(to, "USD")}.
+            An invoice for {money(`${units}.00`, "USD")} counts as paid with {money(from, "USD")} to {money(to, "USD")}.
           </Text>
         );
       })}

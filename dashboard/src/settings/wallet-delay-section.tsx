@@ -9,7 +9,7 @@ import { SettingsForm } from "./settings-form.tsx";
 const HOURS = { digits: 0, most: 168n } as const;
 
 interface Values {
-  /** As typed. */
+  /** The text as the user typed it. */
   readonly walletChangeDelayHours: string;
 }
 
@@ -18,7 +18,7 @@ export function WalletDelaySection({ settings }: { readonly settings: Settings }
   return (
     <SettingsForm<Values>
       part="wallet-delay"
-      about="Invoices use an added or enabled wallet only after this delay. It gives your team time to notice a thief adding a wallet of their own."
+      about="Invoices use a newly added or enabled wallet only after this delay. It gives your team time to react if an attacker adds a wallet."
       initial={{ walletChangeDelayHours: fieldText(pending?.hours ?? hours) }}
       validate={{ walletChangeDelayHours: (text) => numberError(text, HOURS) }}
       bodyOf={(values) => ({ walletChangeDelayHours: wireNumber(values.walletChangeDelayHours, HOURS) })}
@@ -27,7 +27,7 @@ export function WalletDelaySection({ settings }: { readonly settings: Settings }
         <>
           <NumberField
             label="Delay"
-            hint="0 to 168 hours. You have to confirm that it is you, and every owner and admin gets an email."
+            hint="0 to 168 hours. You will need to confirm your identity, and every owner and admin gets an email."
             unit="hours"
             rule={HOURS}
             maw={420}
@@ -36,8 +36,8 @@ export function WalletDelaySection({ settings }: { readonly settings: Settings }
           <DelayText now={hours} wanted={numberIn(form.values.walletChangeDelayHours, HOURS)} />
           {pending !== null && (
             <Alert color="orange" title="A shorter delay was requested">
-              {pending.hours} hours, from <Time value={pending.from} /> on. If nobody of your team did that, save{" "}
-              {hours} again and end the sessions that you do not know.
+              {pending.hours} hours, starting <Time value={pending.from} />. If no one on your team requested this, save{" "}
+              {hours} again and end any sessions you do not recognise.
             </Alert>
           )}
         </>
@@ -54,7 +54,7 @@ function DelayText({ now, wanted }: { readonly now: number; readonly wanted: num
   return (
     <Text size="sm" c="dimmed">
       {text}
-      {wanted < now && ` A shorter delay takes effect only after the current one has passed: in ${spanOf(now)}.`}
+      {wanted < now && ` A shorter delay takes effect only after the current one: in ${spanOf(now)}.`}
     </Text>
   );
 }

@@ -1,4 +1,4 @@
-// Every number typed into the console is parsed here, by the whole service's rule (src/lib/typed-amount.ts): exactly, or not at all.
+// Parses every number typed into the console, by the rule of the whole service (src/lib/typed-amount.ts): exactly, or not at all.
 import { type AmountProblem, amountText, currencyDigits, readAmount } from "../../../src/lib/typed-amount.ts";
 import { coins, money } from "./formats.ts";
 
@@ -6,22 +6,22 @@ export interface NumberRule {
   readonly digits: number;
   readonly least?: bigint;
   readonly most: bigint;
-  /** For an amount of money. */
+  /** Only for amounts of money. */
   readonly currency?: string;
-  /** Undefined: the browser's own. */
+  /** The browser's own locale by default. */
   readonly locale?: string;
 }
 
 /** From the contract (createInvoiceBody, createProductBody). */
 const MOST_PRICE = 1_000_000n;
 
-/** For prices. `stored`: the existing price, which may have more digits than its currency, and must not be lost. */
+/** The rule for prices. `stored`: the existing price, which may have more digits than its currency usually has, and must not be truncated. */
 export function priceRule(currency: string, stored = "0"): NumberRule {
   const digits = Math.max(currencyDigits(currency), digitsOf(stored));
   return { digits, most: MOST_PRICE, currency };
 }
 
-/** For amounts in any currency, with all digits that the service stores. */
+/** The rule for amounts in any currency, with all digits that the service stores. */
 export const ANY_CURRENCY: NumberRule = { digits: 6, most: MOST_PRICE };
 
 /** A number from the service, as a field shows it. */
@@ -29,7 +29,7 @@ export function fieldText(number: string | number | null, locale?: string): stri
   return number === null ? "" : amountText(String(number), locale);
 }
 
-/** Why the text cannot be sent; null if it can. `ifEmpty`: the message for an empty field, null if it may be empty. */
+/** Why the text cannot be sent; null if it can. `ifEmpty`: the message for an empty field, null if the field may be empty. */
 export function numberError(text: string, rule: NumberRule, ifEmpty: string | null = "Enter a number"): string | null {
   const number = readAmount(text, { ...rule, locale: rule.locale });
   if (!number.ok) return number.error.kind === "EMPTY" ? ifEmpty : words(text, number.error, rule);
@@ -37,7 +37,7 @@ export function numberError(text: string, rule: NumberRule, ifEmpty: string | nu
   return BigInt(number.value.split(".")[0] ?? "0") < least ? `At least ${shown(String(least), rule)}` : null;
 }
 
-/** What the text will be sent as, the amounts it may mean, or that it is too large; undefined if there is nothing to say. */
+/** The note below a field: the value that will be sent, the amounts that an ambiguous text may mean, or that it is too large; otherwise undefined. */
 export function readingOf(text: string, rule: NumberRule): string | undefined {
   const number = readAmount(text, { ...rule, locale: rule.locale });
   if (number.ok) return `= ${shown(number.value, rule)}`;
@@ -46,8 +46,8 @@ export function readingOf(text: string, rule: NumberRule): string | undefined {
 }
 
 /**
- * The number in a string that `numberError` has passed, for the contract's JSON numbers: with at most 13 digits, the number's shortest text, which the
- * service reads, equals what was typed.
+ * Converts a text that `numberError` accepts to a number for the API's JSON. Up to 13 digits are exact: the service reads the shortest decimal text
+ * of the number, which is then the text that was typed.
  */
 export function wireNumber(text: string, rule: NumberRule): number {
   const number = readAmount(text, { ...rule, locale: rule.locale });
@@ -55,7 +55,7 @@ export function wireNumber(text: string, rule: NumberRule): number {
   return Number(number.value);
 }
 
-/** The same for the text next to a field; undefined while it is not a number. */
+/** Like `wireNumber`, for the text next to a field; undefined while it is not a number. */
 export function numberIn(text: string, rule: NumberRule): number | undefined {
   return numberError(text, rule) === null ? wireNumber(text, rule) : undefined;
 }
@@ -74,7 +74,7 @@ function words(text: string, problem: AmountProblem, rule: NumberRule): string {
       const most = `At most ${shown(String(problem.most), rule)}`;
       // This limit matters for currencies with small units, such as IDR and VND.
       return rule.most === MOST_PRICE && rule.currency !== undefined
-        ? `${most}: the limit is the same number in every currency. Price a larger order in one that is worth more`
+        ? `${most}: the limit is the same number in every currency. For a larger order, use a currency with a higher value`
         : most;
     }
     case "AMBIGUOUS": {

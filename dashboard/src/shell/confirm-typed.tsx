@@ -6,12 +6,12 @@ import { type FormEvent, type ReactNode, useState } from "react";
 interface Props {
   /** Label of the button, and the dialog's title: `Revoke the key`. */
   readonly action: string;
-  /** What it does, and what it does not. */
+  /** What the action does, and what it does not do. */
   readonly consequence: ReactNode;
   /** The text to type, such as the object's name. */
   readonly word: string;
   readonly isBusy: boolean;
-  /** The row, for the button's name; only the action by default. */
+  /** The row to which the button belongs, for the button's accessible name; by default the name is only the action. */
   readonly subject?: string;
   readonly size?: "xs" | "sm";
   /** Called with the typed word. */
@@ -74,7 +74,7 @@ function TypedForm({ action, consequence, word, onKept, onConfirmed }: FormProps
         />
         <Group justify="flex-end">
           <Button variant="default" onClick={onKept}>
-            Keep it
+            Go back
           </Button>
           <Button type="submit" color="red.9" disabled={!isRight}>
             {action}
@@ -85,7 +85,7 @@ function TypedForm({ action, consequence, word, onKept, onConfirmed }: FormProps
   );
 }
 
-/** A browser shows several spaces as one. */
+/** Merges repeated spaces, which browsers show as one. */
 function normal(text: string): string {
   return text.trim().replace(/\s+/g, " ");
 }

@@ -1,4 +1,4 @@
-// Asks before something that cannot be undone.
+// Asks for confirmation before an action, and says what the action does.
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { ReactNode } from "react";
@@ -6,14 +6,14 @@ import type { ReactNode } from "react";
 interface Asked {
   /** Label of the button, and the dialog's title: `Cancel invoice`. */
   readonly action: string;
-  /** What it does, and what it does not. */
+  /** What the action does, and what it does not do. */
   readonly consequence: ReactNode;
   readonly onConfirmed: () => void;
 }
 
 interface Props extends Asked {
   readonly isBusy: boolean;
-  /** The row, for the button's name; only the action by default. */
+  /** The row to which the button belongs, for the button's accessible name; by default the name is only the action. */
   readonly subject?: string;
   readonly size?: "xs" | "sm";
 }
@@ -47,7 +47,7 @@ interface DialogProps extends Asked {
   readonly onClose: () => void;
 }
 
-/** The question by itself, where the button may go away while it is asked. */
+/** The dialog without its button, for a button that may disappear while the dialog is open. */
 export function ConfirmDialog({ action, consequence, isOpen, onClose, onConfirmed }: DialogProps) {
   return (
     <Modal opened={isOpen} onClose={onClose} title={action}>
@@ -55,7 +55,7 @@ export function ConfirmDialog({ action, consequence, isOpen, onClose, onConfirme
         <Text component="div">{consequence}</Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose} data-autofocus>
-            Keep it
+            Go back
           </Button>
           <Button
             color="red.9"

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from "react";
 import { connection } from "../api/connection.ts";
 import { Icon } from "./icons.tsx";
 
-/** Says that the service cannot be reached, for as long as that lasts. */
+/** Shown for as long as the service cannot be reached. */
 export function ConnectionBanner() {
   const isLost = useSyncExternalStore(connection.subscribe, connection.isLost);
   const { online } = useNetwork();
@@ -14,8 +14,7 @@ export function ConnectionBanner() {
         <Group bg="orange.1" c="#5f2c00" px="md" py={6} gap="xs" justify="center">
           <Icon name="offline" />
           <Text size="sm" fw={600}>
-            {online ? "The service cannot be reached." : "You are offline."} The console continues as soon as it is
-            back.
+            {online ? "The service cannot be reached." : "You are offline."} The console reconnects automatically.
           </Text>
         </Group>
       )}

@@ -8,21 +8,21 @@ import { useZoneName } from "./reader.tsx";
 const OWN = "own";
 const OPTIONS = [
   ...PRESETS.map((preset) => ({ value: preset, label: PRESET_NAMES[preset] })),
-  { value: OWN, label: "Choose the days" },
+  { value: OWN, label: "Choose dates" },
 ];
 
 interface Props {
-  /** What the days are of: `Created`. */
+  /** What the days refer to: `Created`. */
   readonly label: string;
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** Whether there have to be days. Without it, none is `Any time`. */
+  /** Whether a range must be chosen. Otherwise an empty one means `Any time`. */
   readonly isRequired?: boolean;
   readonly error?: boolean;
   readonly onChange: (days: Partial<Days>) => void;
 }
 
-/** A range of days: by its name, or from one day to another. */
+/** A range of days, chosen by name or by its first and last day. */
 export function DayRange({ label, from, to, isRequired = false, error = false, onChange }: Props) {
   const today = dayIn(useZoneName(), Date.now());
   const [isOwn, setOwn] = useState(false);

@@ -12,7 +12,7 @@ export interface ListProps<Row> {
   readonly query: UseQueryResult<Answer<Row>, Error>;
   /** Cursor of the shown page; undefined for the newest. */
   readonly cursor: string | undefined;
-  /** Undefined: go to the newest. */
+  /** Called with undefined for the newest rows. */
   readonly onGo: (cursor: string | undefined) => void;
   /** Shown instead of the rows if there are none. */
   readonly empty: ReactNode;
@@ -36,11 +36,11 @@ export function List<Row>({ query, cursor, onGo, empty, children }: ListProps<Ro
 
 type PagesProps = Pick<ListProps<unknown>, "cursor" | "onGo"> & Pick<Answer<unknown>, "nextCursor">;
 
-/** Nothing for a list of one page. */
+/** The buttons between pages; nothing for a list with a single page. */
 function Pages({ cursor, nextCursor, onGo }: PagesProps) {
   if (cursor === undefined && nextCursor === null) return null;
   return (
-    <Group component="nav" justify="flex-end" aria-label="Pages of the list">
+    <Group component="nav" justify="flex-end" aria-label="Pagination">
       <Button variant="default" disabled={cursor === undefined} onClick={() => onGo(undefined)}>
         Newest
       </Button>

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { followMerchant, type Key, type Reads } from "../api/live.ts";
 import { useOpenMerchant } from "./merchants.ts";
 
-/** Follows the merchant whose pages are open, unless it refuses the user, who lacks a factor that its team requires. */
+/** Subscribes to the open merchant's updates if the user may view its invoices and has every factor that its team requires. */
 export function useLiveUpdates(): void {
   const queries = useQueryClient();
   const open = useOpenMerchant();
@@ -18,6 +18,8 @@ function follow(merchantId: string, queries: QueryClient): () => void {
     reads: readsOf(queries),
     connect: (path) => new WebSocket(`${location.origin.replace(/^http/, "ws")}${path}`),
     isSeen: () => focusManager.isFocused(),
+    // A monotonic clock may stand still while the computer sleeps.
+    pageAgeMs: () => Math.max(performance.now(), Date.now() - performance.timeOrigin),
   });
   const endings = [
     focusManager.subscribe((isSeen) => {
@@ -33,7 +35,7 @@ function follow(merchantId: string, queries: QueryClient): () => void {
   };
 }
 
-/** Keys created by `reading` (api/queries.ts). */
+/** The cached queries, whose keys were created by `reading` (api/queries.ts). */
 function readsOf(queries: QueryClient): Reads {
   const of =
     (isTouched: (key: Key) => boolean) =>

@@ -72,7 +72,7 @@ export function PageSearch() {
       shortcut="mod + K"
       query={query}
       onQueryChange={setQuery}
-      nothingFound={found.isSearching ? "Searching" : "Nothing found"}
+      nothingFound={found.isSearching ? "Searching…" : "Nothing found"}
       highlightQuery
       scrollable
       maxHeight={420}
@@ -93,7 +93,7 @@ function keywordsOf(words: readonly string[] | undefined): Pick<SpotlightActionD
   return words === undefined ? {} : { keywords: [...words] };
 }
 
-/** The dialog selects its first row when something is typed, which may be before any result arrives. */
+/** Opens the first row if none is selected. The dialog itself selects a row only when something is typed, which may be before the results arrive. */
 function openFirst(dialog: Element | null): void {
   if (dialog?.querySelector("[data-action][data-selected]") !== null) return;
   dialog.querySelector<HTMLElement>("[data-action]")?.click();

@@ -1,4 +1,4 @@
-// The pages listed by the navigation and the search, in order, each with the permission needed to see it.
+// The pages in the navigation and the search, in order, each with the permission that it needs.
 import type { Merchant } from "../api/operations.ts";
 import type { IconName } from "./icons.tsx";
 
@@ -8,7 +8,7 @@ interface Page {
   readonly name: string;
   readonly icon: IconName;
   readonly about: string;
-  /** Other words that find it with Ctrl-K. */
+  /** Other words with which Ctrl-K finds the page. */
   readonly words?: readonly string[];
 }
 
@@ -37,7 +37,7 @@ const MERCHANT_PAGES: readonly MerchantPage[] = [
     name: "Home",
     to: "/console/$merchantId",
     icon: "home",
-    about: "What you received, and what needs you",
+    about: "What you received, and what needs attention",
     permission: "merchant:view",
   },
   {
@@ -116,10 +116,7 @@ const MERCHANT_PAGES: readonly MerchantPage[] = [
   },
 ];
 
-/**
- * The user's own pages, whatever the merchant. Welcome is where a merchant is created, so it is shown until there is
- * one.
- */
+/** The user's own pages, which belong to no merchant. A merchant is created on Welcome, so that page is shown until there is a merchant. */
 export const WELCOME: OwnPage = {
   name: "Welcome",
   to: "/console/welcome",

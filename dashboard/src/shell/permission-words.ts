@@ -1,4 +1,4 @@
-// The 34 permissions, and the one for keys, in words, by group: what a key or a role may do.
+// Texts for the 34 permissions of users, and for the permission that only keys can have, by group.
 import type { Permission } from "./pages.ts";
 
 type Domain = Permission extends `${infer D}:${string}` ? D : never;
@@ -15,20 +15,20 @@ const DOMAINS: Readonly<Record<Domain, string>> = {
   team: "Team",
   merchant: "Merchant and settings",
   audit: "Audit log",
-  protection: "Protections",
+  protection: "Security protections",
 };
 
 const ACTIONS: Readonly<Record<Action, string>> = {
-  view: "See",
+  view: "View",
   create: "Create",
-  update: "Change",
+  update: "Edit",
   cancel: "Cancel",
   delete: "Delete",
-  resolve: "Decide",
+  resolve: "Resolve",
   invite: "Invite",
   remove: "Remove",
   billing: "Billing",
-  weaken: "Weaken",
+  weaken: "Reduce",
 };
 
 export interface PermissionGroup {
@@ -36,7 +36,7 @@ export interface PermissionGroup {
   readonly members: readonly { readonly permission: Permission; readonly action: string }[];
 }
 
-/** The given ones, by subject; empty groups are omitted. */
+/** The given permissions, by subject; empty groups are omitted. */
 export function permissionGroups(permissions: readonly Permission[]): readonly PermissionGroup[] {
   const groups = Object.entries(DOMAINS).map(([domain, name]) => ({
     name,
@@ -47,9 +47,9 @@ export function permissionGroups(permissions: readonly Permission[]): readonly P
   return groups.filter(({ members }) => members.length > 0);
 }
 
-/** Of the customers' two, `update` also creates. */
+/** The action in words. Customers have only two permissions, so `update` also covers creating. */
 function actionOf(permission: Permission): string {
-  if (permission === "customer:update") return "Create and change";
+  if (permission === "customer:update") return "Create and edit";
   const action = permission.replace(/.*:/, "");
   return Object.entries(ACTIONS).find(([name]) => name === action)?.[1] ?? action;
 }

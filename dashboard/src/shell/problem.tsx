@@ -1,4 +1,4 @@
-// Shown instead of a page or part of one: it could not be read, it threw, or it does not exist.
+// Shown instead of a page or a part of it that could not be read, threw an error, or does not exist.
 import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { ApiError, ConnectionError } from "../api/errors.ts";
@@ -23,7 +23,7 @@ export function Problem({ error, retry }: { readonly error: Error; readonly retr
           )}
           {error instanceof ApiError && error.code === "SECURITY_REQUIREMENT_NOT_MET" && (
             <Button size="xs" component={Link} to="/console/account">
-              Open Account
+              Go to your account
             </Button>
           )}
         </Group>
@@ -37,7 +37,7 @@ export function BrokenPage({ error, reset }: ErrorComponentProps) {
   if (error instanceof ApiError || error instanceof ConnectionError) {
     return (
       <Stack>
-        <Title order={1}>No page to show</Title>
+        <Title order={1}>This page did not load</Title>
         <Problem error={error} retry={reset} />
       </Stack>
     );
@@ -62,7 +62,7 @@ export function NoSuchPage() {
     <Center py="xl">
       <Stack align="center" gap="sm">
         <Title order={1}>Page not found</Title>
-        <Text c="dimmed">The address may be mistyped, or the page may have moved.</Text>
+        <Text c="dimmed">The URL may be mistyped, or the page may have moved.</Text>
         <Button component={Link} to="/console" variant="default">
           Go to the console
         </Button>

@@ -1,4 +1,4 @@
-// The frame around every page of a signed-in user.
+// The layout of every page for signed-in users.
 import "@mantine/spotlight/styles.css";
 import { AppShell, Burger, Container, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
@@ -20,7 +20,7 @@ export function Shell() {
       padding={{ base: "md", sm: "xl" }}
     >
       <a href="#content" className="skip-link">
-        Skip to the content
+        Skip to content
       </a>
       <AppShell.Header px="md" withBorder>
         <Group h="100%" justify="space-between" wrap="nowrap">
@@ -45,7 +45,7 @@ export function Shell() {
         <AppShell.Section mb="md">
           <Group justify="space-between" wrap="nowrap">
             <MerchantSwitcher />
-            <Burger opened onClick={close} hiddenFrom="sm" size="sm" aria-label="Close the menu" />
+            <Burger opened onClick={close} hiddenFrom="sm" size="sm" aria-label="Close menu" />
           </Group>
         </AppShell.Section>
         <AppShell.Section grow>

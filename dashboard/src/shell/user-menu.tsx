@@ -8,7 +8,7 @@ import { useMe } from "./merchants.ts";
 export function UserMenu() {
   const me = useMe();
   const navigate = useNavigate();
-  // The session is over and its data belongs to nobody, so the page is reloaded.
+  // The page is reloaded, so that none of the ended session's data stays in memory.
   const signOut = useChange("signOut", {
     onSuccess: () => {
       forgetDrafts(sessionStorage);
@@ -44,11 +44,11 @@ export function UserMenu() {
 
 const SCHEMES = { light: "sun", dark: "moon", auto: "system" } as const satisfies Record<string, IconName>;
 const NEXT = { auto: "light", light: "dark", dark: "auto" } as const;
-const NAMES = { auto: "same as the computer", light: "light", dark: "dark" } as const;
+const NAMES = { auto: "system", light: "light", dark: "dark" } as const;
 
 export function ColorSchemeButton() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const name = `Colours: ${NAMES[colorScheme]}`;
+  const name = `Colour scheme: ${NAMES[colorScheme]}`;
   return (
     <Tooltip label={name}>
       <ActionIcon

@@ -20,7 +20,9 @@ type Step =
   | { readonly kind: "FACTOR" };
 
 interface Props {
-  /** EMAIL, or what is still missing: a second factor, or the code that proves a provider's mailbox. */
+  /**
+   * EMAIL for a new sign-in. Otherwise the missing step: a second factor, or the code that proves access to the mailbox after a provider's sign-in.
+   */
   readonly first: Step;
   /** The path to which a provider sends the browser back. */
   readonly here: string;
@@ -131,12 +133,12 @@ function CodeStep({ email, onSignedIn, onBack }: CodeProps) {
     >
       <Stack>
         <Text>
-          We sent a code of {CODE_LENGTH} digits to <strong>{email}</strong>.
+          We sent an {CODE_LENGTH}-digit code to <strong>{email}</strong>.
         </Text>
         <MailboxHint email={email} />
         <div>
           <Text component="div" id="code-label" fw={500} size="sm" mb={4}>
-            The code
+            Code
           </Text>
           <PinInput
             length={CODE_LENGTH}

@@ -1,4 +1,4 @@
-// What a team may require of its members' accounts.
+// The factors that a team may require of its members' accounts.
 import type { ListedMember, TeamSecurity } from "../api/operations.ts";
 
 export type MissingFactor = ListedMember["missing"][number];
@@ -6,10 +6,10 @@ export type MissingFactor = ListedMember["missing"][number];
 interface Words {
   readonly field: keyof TeamSecurity;
   readonly name: string;
-  /** As in `lacks a passkey`. */
+  /** Completes a phrase such as `lacks a passkey`. */
   readonly noun: string;
   readonly about: string;
-  /** The deployment must support it. */
+  /** The sign-in provider that must be configured before a team can require the factor. */
   readonly provider?: "google" | "github";
 }
 
@@ -30,20 +30,20 @@ export const FACTORS: Readonly<Record<MissingFactor, Words>> = {
     field: "enforceGoogleLogin",
     name: "Google account",
     noun: "a Google account",
-    about: "A linked account, so your company's rules for it apply.",
+    about: "A linked Google account, so your company's sign-in rules apply.",
     provider: "google",
   },
   github_login: {
     field: "enforceGithubLogin",
     name: "GitHub account",
     noun: "a GitHub account",
-    about: "A linked account, so your organisation's rules for it apply.",
+    about: "A linked GitHub account, so your organisation's sign-in rules apply.",
     provider: "github",
   },
   email_verified: {
     field: "enforceEmailVerified",
     name: "Verified email address",
     noun: "a verified email address",
-    about: "They have proved that they can read emails sent to it.",
+    about: "The member has confirmed their email address.",
   },
 };

@@ -17,7 +17,7 @@ import { ROLE_WORDS, roleOptions } from "./roles.ts";
 const AT_ONCE = 10;
 
 const STATES: Readonly<Record<Invitation["status"], { readonly name: string; readonly color: string }>> = {
-  pending: { name: "Waiting", color: "blue" },
+  pending: { name: "Pending", color: "blue" },
   accepted: { name: "Accepted", color: "green" },
   expired: { name: "Expired", color: "orange" },
   revoked: { name: "Revoked", color: "gray" },
@@ -33,7 +33,7 @@ export function InvitationsSection() {
   return (
     <Section
       title="Invitations"
-      about="Each invitation is an email with a link that works once, for 7 days, and only for that address."
+      about="Each invitation email has a single-use link. It expires after 7 days and works only for the invited address."
       actions={
         mayInvite && (
           <Button size="sm" leftSection={<Icon name="plus" size={16} />} onClick={open}>
@@ -45,7 +45,7 @@ export function InvitationsSection() {
       <GrowingList query={invitations} none="No invitations yet." more="Show older">
         {(invitation) => <InvitationRow invitation={invitation} />}
       </GrowingList>
-      <Modal opened={isOpen} onClose={close} title="Invite to the team">
+      <Modal opened={isOpen} onClose={close} title="Invite a team member">
         <InviteForm onDone={close} />
       </Modal>
     </Section>
@@ -64,15 +64,15 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
           <Badge color={STATES[status].color}>{STATES[status].name}</Badge>
         </Group>
         <Text size="sm" c="dimmed" component="div">
-          As {ROLE_WORDS[role].name.toLowerCase()}, invited <Time value={createdAt} />
+          {ROLE_WORDS[role].name}, invited <Time value={createdAt} />
           {status === "pending" && (
             <>
-              , until <Time value={expiresAt} />
+              , expires <Time value={expiresAt} />
             </>
           )}
         </Text>
         {status === "pending" && mailedAt === null && (
-          <Text size="sm">The email is waiting: today's limit is reached.</Text>
+          <Text size="sm">Email not sent yet: today's limit has been reached.</Text>
         )}
       </Stack>
       {(status === "pending" || status === "expired") && <InvitationActions invitation={invitation} />}
@@ -84,7 +84,7 @@ function InvitationActions({ invitation: { id, merchantId, email, role } }: { re
   const { role: ownRole } = useMerchant();
   const mayInvite = useMay("team:invite");
   const resend = useChange("resendInvitation", {
-    onSuccess: () => showDone(`The invitation was sent to ${email} again.`),
+    onSuccess: () => showDone(`Invitation sent to ${email} again.`),
   });
   const revoke = useChange("revokeInvitation", { onSuccess: () => showDone("Invitation revoked.") });
   if (!mayInvite) return null;
@@ -107,7 +107,7 @@ function InvitationActions({ invitation: { id, merchantId, email, role } }: { re
         subject={email}
         size="xs"
         isBusy={revoke.isPending}
-        consequence={`The link in the mail to ${email} stops working. You can invite them again.`}
+        consequence={`The link emailed to ${email} stops working. You can invite them again.`}
         onConfirmed={() => revoke.mutate({ merchantId, params })}
       />
     </Group>
@@ -123,7 +123,7 @@ function InviteForm({ onDone }: { readonly onDone: () => void }) {
   const invite = useChange("inviteMember", {
     isShownInPlace: true,
     onSuccess: ({ email }) => {
-      showDone(`An invitation was sent to ${email}.`);
+      showDone(`Invitation sent to ${email}.`);
       onDone();
     },
   });
@@ -131,7 +131,7 @@ function InviteForm({ onDone }: { readonly onDone: () => void }) {
     invite.mutate({ merchantId, body: { email: email.trim(), role } }, refusedIn(form)),
   );
   return (
-    <Form onSubmit={send} action="Send the invitation" isBusy={invite.isPending}>
+    <Form onSubmit={send} action="Send invitation" isBusy={invite.isPending}>
       <TextInput label="Email address" type="email" required data-autofocus {...form.getInputProps("email")} />
       <NativeSelect
         label="Role"

@@ -69,12 +69,12 @@ function MemberActions({ member }: Props) {
 function RoleSelect({ member: { id: memberId, email, role } }: Props) {
   const { id: merchantId, role: ownRole } = useMerchant();
   const change = useChange("changeRole", {
-    onSuccess: (now) => showDone(`${now.email} is now ${ROLE_WORDS[now.role].name.toLowerCase()}.`),
+    onSuccess: (now) => showDone(`${now.email} now has the role ${ROLE_WORDS[now.role].name}.`),
   });
   return (
     <NativeSelect
       size="xs"
-      aria-label={`Role of ${email}`}
+      aria-label={`Role for ${email}`}
       data={roleOptions(ownRole)}
       value={role}
       disabled={change.isPending}
@@ -89,7 +89,7 @@ function RoleSelect({ member: { id: memberId, email, role } }: Props) {
 function TransferButton({ member: { id: memberId, email } }: Props) {
   const { id: merchantId, name } = useMerchant();
   const transfer = useChange("transferOwnership", {
-    onSuccess: ({ owner }) => showDone(`${owner.email} owns this merchant now. You are an admin.`),
+    onSuccess: ({ owner }) => showDone(`${owner.email} now owns this merchant. You are an admin.`),
   });
   return (
     <ConfirmTyped
@@ -118,7 +118,7 @@ function RemoveButton({ member: { id: memberId, email } }: Props) {
       subject={email}
       size="xs"
       isBusy={remove.isPending}
-      consequence={`${email} loses access to this merchant. What they created stays, including API keys: revoke those they know. You can invite them again.`}
+      consequence={`${email} loses access to this merchant. What they created is kept, including API keys: revoke the keys they know. You can invite them again.`}
       onConfirmed={() => remove.mutate({ merchantId, params: { memberId } })}
     />
   );

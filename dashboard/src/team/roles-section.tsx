@@ -5,7 +5,7 @@ import { type PermissionGroup, permissionGroups } from "../shell/permission-word
 import { Section } from "../shell/section.tsx";
 import { ROLE_WORDS } from "./roles.ts";
 
-/** What each role can do, from the table by which the service decides. */
+/** The permissions of each role, from the table that the service itself uses. */
 export function RolesSection() {
   return (
     <Section title="Roles" about="What each role can do.">
@@ -13,7 +13,7 @@ export function RolesSection() {
         <Table miw={680} verticalSpacing="xs">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th scope="col">About</Table.Th>
+              <Table.Th scope="col">Area</Table.Th>
               {ROLES.map((role) => (
                 <Table.Th key={role} scope="col" w="19%" style={{ verticalAlign: "top" }}>
                   {ROLE_WORDS[role].name}

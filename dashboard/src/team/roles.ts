@@ -1,16 +1,16 @@
-// Roles in words.
+// Names and descriptions of the roles.
 import { outranks, ROLES, type Role } from "../../../src/accounts/roles/roles.ts";
 
 export const ROLE_WORDS: Readonly<
   Record<Role, { readonly name: string; readonly about: string; readonly color: string }>
 > = {
-  OWNER: { name: "Owner", about: "Can do everything, and alone can transfer ownership.", color: "indigo" },
+  OWNER: { name: "Owner", about: "Can do everything. Only the owner can transfer ownership.", color: "indigo" },
   ADMIN: { name: "Admin", about: "Can do everything except delete the merchant.", color: "blue" },
-  MEMBER: { name: "Member", about: "Sells: creates and edits invoices, products and customers.", color: "teal" },
-  VIEWER: { name: "Viewer", about: "Sees everything, changes nothing.", color: "gray" },
+  MEMBER: { name: "Member", about: "Can create and edit invoices, products and customers.", color: "teal" },
+  VIEWER: { name: "Viewer", about: "Can view everything, but change nothing.", color: "gray" },
 };
 
-/** Those that a user with this role may grant, and remove from others. */
+/** The roles that a user with this role may grant, and remove from others. */
 function rolesBelow(role: Role | null): readonly Role[] {
   return role === null ? [] : ROLES.filter((each) => outranks(role, each));
 }

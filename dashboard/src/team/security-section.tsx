@@ -10,7 +10,7 @@ import { Section } from "../shell/section.tsx";
 import { FACTORS, type MissingFactor } from "./factors.ts";
 import { useMembers } from "./use-members.ts";
 
-/** What each member's account must have; only the owner can change it. */
+/** The factors that each member's account must have. Only the owner can change these requirements. */
 export function SecuritySection() {
   const { id: merchantId } = useMerchant();
   const security = useQuery(reading("getTeamSecurity", { merchantId }));
@@ -25,7 +25,7 @@ export function SecuritySection() {
   return (
     <Section
       title="Required sign-in methods"
-      about="Members without one are locked out of this merchant until they add it on their Account page. API keys are not affected."
+      about="Members without a required method are locked out of this merchant until they add it on their Account page. API keys are not affected."
     >
       <Read query={security}>
         {(policy) => (
@@ -58,7 +58,7 @@ function isFactor(name: string): name is MissingFactor {
 interface RowProps {
   readonly factor: MissingFactor;
   readonly isDemanded: boolean;
-  /** Among the members read so far. */
+  /** Members without the factor, among those loaded so far. */
   readonly lacking: readonly ListedMember[];
   readonly areAllRead: boolean;
 }
@@ -89,7 +89,7 @@ function FactorRow({ factor, isDemanded, lacking, areAllRead }: RowProps) {
 }
 
 function lackingText(lacking: readonly ListedMember[], areAllRead: boolean): string {
-  const others = areAllRead ? "" : " Members not shown above may be missing it too.";
+  const others = areAllRead ? "" : " Members not shown above may not have it.";
   if (lacking.length === 0) return areAllRead ? "Everyone has it." : `Everyone shown above has it.${others}`;
   const names = lacking.slice(0, NAMED).map(({ name, email }) => name ?? email);
   const more = lacking.length - names.length;
@@ -119,11 +119,11 @@ function FactorSwitch({ factor, isDemanded }: Pick<RowProps, "factor" | "isDeman
   }
   return (
     <ConfirmButton
-      action="Require it"
+      action="Require"
       subject={name}
       size="xs"
       isBusy={change.isPending}
-      consequence={`Every member without ${noun} is locked out of this merchant at once, until they add it. Tell them first. You can stop requiring it at any time.`}
+      consequence={`Every member without ${noun} will be locked out of this merchant immediately, until they add it. Tell them first. You can stop requiring it at any time.`}
       onConfirmed={() => turn(true)}
     />
   );

@@ -9,12 +9,15 @@ interface Props {
   readonly onStarted?: () => void;
 }
 
-/** Starts a test chain on this machine, and registers a new address on it as a wallet. Nobody has its key: coins sent there are worthless. */
+/**
+ * Starts a test chain on this machine. If `walletFor` is given, it also registers a new address on the chain as a wallet. Nobody has the address's
+ * key, but the coins sent there are worthless.
+ */
 export function StartChain({ walletFor, onStarted }: Props) {
   const start = useChange("startTestChain", { isRepeatable: false });
   const register = useChange("registerWallet");
   const started = () => {
-    showDone("A test chain runs on this machine, and your wallet is on it.");
+    showDone("The test chain is running on this machine. You have a wallet on it.");
     onStarted?.();
   };
   const begin = async () => {
@@ -26,7 +29,7 @@ export function StartChain({ walletFor, onStarted }: Props) {
     started();
   };
   return (
-    // A failure is shown like any failed change.
+    // The error is ignored here, because useChange shows it.
     <Button loading={start.isPending || register.isPending} onClick={() => void begin().catch(() => undefined)}>
       Start a test chain on this machine
     </Button>

@@ -9,10 +9,10 @@ import { WalletWarnings } from "./warnings.tsx";
 
 interface Props {
   readonly merchantId: string;
-  /** The button that leaves without a wallet. */
+  /** The button that closes the form without adding a wallet. */
   readonly leave: { readonly name: string; readonly onLeave: () => void };
   readonly onDone: () => void;
-  /** Whether the wallet's address is offered for other networks, if possible. */
+  /** Whether to offer to register an EVM wallet's address on other networks too. */
   readonly offersNetworks?: boolean;
 }
 
@@ -28,8 +28,8 @@ export function AddWallet({ merchantId, leave, onDone, offersNetworks = false }:
   return (
     <Stack>
       <Text>
-        The wallet for {coinName(added.cryptocurrency, added.network)} is added.
-        {added.warnings.length > 0 && " Before you take money on it:"}
+        The wallet for {coinName(added.cryptocurrency, added.network)} was added.
+        {added.warnings.length > 0 && " Before you accept payments with it:"}
       </Text>
       <WalletWarnings wallet={added} />
       {hasOffer(added) && <OtherNetworks wallet={added} />}

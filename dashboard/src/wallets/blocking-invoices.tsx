@@ -5,11 +5,11 @@ import { reading } from "../api/queries.ts";
 import { InvoiceState } from "../invoices/status.tsx";
 import { useMay, useMerchant } from "../shell/merchants.ts";
 
-/** Why a wallet could not be deleted. The service names the first ten. */
+/** Lists the invoices that block the deletion of a wallet. The service returns at most ten of them. */
 export function BlockingInvoices({ invoiceIds }: { readonly invoiceIds: readonly string[] }) {
   const maySee = useMay("invoice:view");
   return (
-    <Alert color="orange" title="Open invoices block the deletion" role="alert">
+    <Alert color="orange" title="This wallet is used by open invoices" role="alert">
       <Stack gap="xs">
         <Text size="sm">
           Customers may be paying to this wallet right now. Disable it, wait until these invoices are paid or expired,

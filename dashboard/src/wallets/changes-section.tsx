@@ -27,9 +27,9 @@ export function ChangesSection({ wallet }: { readonly wallet: Wallet }) {
 }
 
 function whatOf({ action, before, after }: AuditEvent): string {
-  if (action === "wallet.created") return "Registered";
-  if (action === "wallet.frozen") return "Taken out of use because it had been altered in the database,";
-  if (action === "wallet.disabled_by_link") return "Disabled with a link in an email";
+  if (action === "wallet.created") return "Added";
+  if (action === "wallet.frozen") return "Taken out of use (altered in the database)";
+  if (action === "wallet.disabled_by_link") return "Disabled with the link in an email";
   if (before?.isEnabled !== after?.isEnabled) return after?.isEnabled === true ? "Enabled" : "Disabled";
   return `Confirmations changed from ${before?.requiredConfirmations} to ${after?.requiredConfirmations}`;
 }

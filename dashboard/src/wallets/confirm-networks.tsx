@@ -1,4 +1,4 @@
-// Confirms the networks chosen for an address, registers them, and shows each one's outcome.
+// Asks the user to confirm the networks chosen for an address, then registers the address on each and shows the results.
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { displayNameOf, type Pair } from "./pairs.ts";
 import { type Outcome, useRegistrations } from "./registrations.ts";
@@ -23,8 +23,8 @@ export function ConfirmNetworks({ merchantId, address, pairs, onBack }: Props) {
           <Text className="mono" style={{ overflowWrap: "anywhere" }}>
             {address}
           </Text>
-          Compare every character. Continue only if you hold its key yourself: an exchange, or a wallet that is a
-          contract, may not receive on these networks.
+          Compare every character. Continue only if you hold its key yourself: an exchange or a smart contract wallet
+          may not be able to receive on these networks.
         </Alert>
       )}
       <Outcomes pairs={pairs} outcomes={outcomes} />
@@ -32,7 +32,7 @@ export function ConfirmNetworks({ merchantId, address, pairs, onBack }: Props) {
       <Group>
         {(!isBegun || left.length > 0) && (
           <Button loading={isBusy} onClick={() => void register(left)}>
-            {isBegun ? `Try again: ${walletCount(left.length)}` : `Register ${walletCount(left.length)}`}
+            {isBegun ? `Try again: ${walletCount(left.length)}` : `Add ${walletCount(left.length)}`}
           </Button>
         )}
         <Button variant="subtle" disabled={isBusy} onClick={onBack}>
@@ -50,8 +50,8 @@ function Summary({ count, left }: { readonly count: number; readonly left: numbe
   return (
     <Alert color={isDone ? "green" : "orange"} role="status">
       {isDone
-        ? "All are registered."
-        : `${count - left} of ${count} are registered. The others are not, and no invoice offers them.`}
+        ? "All wallets were added."
+        : `${count - left} of ${count} wallets were added. Invoices will not offer the others.`}
     </Alert>
   );
 }
@@ -81,10 +81,10 @@ function Outcomes({ pairs, outcomes }: Pick<Props, "pairs"> & { readonly outcome
 function wordsOf(outcome: Outcome): string {
   switch (outcome.kind) {
     case "BUSY":
-      return "Registering…";
+      return "Adding…";
     case "DONE":
-      return "Registered";
+      return "Added";
     case "FAILED":
-      return `Not registered: ${outcome.reason}`;
+      return `Not added: ${outcome.reason}`;
   }
 }

@@ -18,11 +18,11 @@ export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
     validate: { requiredConfirmations: (text) => numberError(text, CONFIRMATIONS) },
   });
   const wanted = numberIn(form.values.requiredConfirmations, CONFIRMATIONS);
-  // The current value's warnings are at the top of the page.
+  // Only a changed value gets a warning here: warnings about the saved value are at the top of the page.
   const isChanged = wanted !== requiredConfirmations;
   const update = useChange("updateWallet", {
     isShownInPlace: true,
-    onSuccess: () => showDone("Saved. This applies to payments to new invoices."),
+    onSuccess: () => showDone("Saved. This applies to new invoices."),
   });
   const send = form.onSubmit((values) =>
     update.mutate(
@@ -35,7 +35,7 @@ export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
     ),
   );
   return (
-    <Section title="Confirmations" about="How many blocks until a payment counts. More is safer, but takes longer.">
+    <Section title="Confirmations" about="How many blocks until a payment counts. More is safer but takes longer.">
       <form onSubmit={send} noValidate>
         <Stack>
           <NumberField
@@ -46,7 +46,7 @@ export function ConfirmationsSection({ wallet }: { readonly wallet: Wallet }) {
           />
           {recommended !== undefined && isChanged && wanted !== undefined && wanted < recommended && (
             <Alert color="orange" role="status">
-              With fewer than {recommended} a payment may count and then vanish from the chain.
+              With fewer than {recommended} confirmations, a payment may count and then disappear from the chain.
             </Alert>
           )}
           <Group justify="flex-end">

@@ -1,4 +1,4 @@
-// The networks that a wallet's address is offered for, none of them selected, and why others are not.
+// Lets the user choose on which networks to register a wallet's address; none is preselected. Also explains why other networks are not offered.
 import { Alert, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { WalletNetworks } from "../api/operations.ts";
@@ -8,7 +8,7 @@ type Offer = WalletNetworks["networks"][number];
 
 interface Props {
   readonly offers: readonly Offer[];
-  /** The wallet's own network, which is not one of the others. */
+  /** The wallet's own network, which is not offered. */
   readonly own: string;
   readonly onChosen: (pairs: readonly Pair[]) => void;
 }
@@ -38,7 +38,7 @@ export function NetworkChoice({ offers, own, onChosen }: Props) {
   );
 }
 
-/** The network's coins without a wallet. */
+/** The network's coins that do not have a wallet yet. */
 const pairsOf = ({ network, coins }: Offer): readonly Pair[] =>
   coins.flatMap(({ cryptocurrency, walletId }) => (walletId === null ? pairOf(cryptocurrency, network) : []));
 
@@ -82,7 +82,7 @@ function NetworkBoxes({ offer, chosen, onChange }: BoxesProps) {
   );
 }
 
-/** Why networks are not offered; the first reason that applies to all is the only one shown. */
+/** Why networks are not offered. If the address has code on any network, only that is shown, because no other network is then offered. */
 function Refusals({ offers, own }: Pick<Props, "offers" | "own">) {
   const namesOf = (state: Offer["state"], among = offers) =>
     among.filter((offer) => offer.state === state).map(({ network }) => displayNameOf(network));
@@ -90,8 +90,8 @@ function Refusals({ offers, own }: Pick<Props, "offers" | "own">) {
   if (withCode.length > 0) {
     return (
       <Alert color="red" role="status" title="This address is not offered for other networks">
-        There is code at it on {withCode.join(", ")}: it is a contract, such as a Safe, or an account that delegates to
-        one. A contract need not exist on the other networks, and money that is sent to it there could be lost.
+        It is a contract on {withCode.join(", ")}, such as a Safe, or an account that delegates to one. The contract may
+        not exist on the other networks, and money sent to it there could be lost.
       </Alert>
     );
   }
@@ -101,13 +101,13 @@ function Refusals({ offers, own }: Pick<Props, "offers" | "own">) {
   return (
     <>
       {unproven.length > 0 && (
-        <Alert color="orange" role="status" title="This address cannot be offered now">
-          A network on which you use it does not answer, or this deployment has no source of its data, so it is not
-          known whether a contract is there. A contract need not exist on other networks.
+        <Alert color="orange" role="status" title="This address cannot be offered right now">
+          A network where you use it is not responding, or this deployment has no data source for it. The address may
+          therefore be a contract, which may not exist on other networks.
         </Alert>
       )}
-      <Unasked names={unread}>this deployment has no source there and cannot look for a contract.</Unasked>
-      <Unasked names={silent}>there is no answer at the moment. Try again later.</Unasked>
+      <Unasked names={unread}>this deployment has no data source there and cannot check for a contract.</Unasked>
+      <Unasked names={silent}>the data sources there are not responding. Try again later.</Unasked>
       {full.length > 0 && (
         <Text size="sm" c="dimmed">
           All coins have a wallet: {full.join(", ")}.

@@ -1,4 +1,4 @@
-// Wallets that were registered or enabled and are not in use yet: during this time the team can object.
+// Wallets that were registered or enabled but are not in use yet, so the team can still disable them.
 import { Alert, Anchor, Group, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { AuditEvent, Wallet } from "../api/operations.ts";
@@ -13,10 +13,10 @@ export function PendingChanges({ wallets }: { readonly wallets: readonly Wallet[
   const pending = wallets.filter(({ isEnabled, usableFrom }) => isEnabled && usableFrom !== null);
   if (pending.length === 0) return null;
   return (
-    <Alert color="yellow" title="Changes not in effect yet">
+    <Alert color="yellow" title="Pending changes">
       <Stack gap="xs">
         <Text size="sm">
-          If your team did not make a change, disable the wallet now. Nobody can pay to it until then.
+          If your team did not make a change, disable the wallet now. Customers cannot pay to it yet.
         </Text>
         {pending.map((wallet) => (
           <PendingChange key={wallet.id} wallet={wallet} change={beganToWait(changes, wallet.id)} />
@@ -28,7 +28,7 @@ export function PendingChanges({ wallets }: { readonly wallets: readonly Wallet[
 
 interface Props {
   readonly wallet: Wallet;
-  /** Undefined while unknown. */
+  /** Undefined if the audit log is not loaded, not visible to the user, or does not contain the change. */
   readonly change: AuditEvent | undefined;
 }
 
@@ -55,7 +55,7 @@ function PendingChange({ wallet, change }: Props) {
         )}
         {usableFrom !== null && (
           <>
-            , used from <Time value={usableFrom} /> on
+            , in use from <Time value={usableFrom} />
           </>
         )}
         .
@@ -65,12 +65,12 @@ function PendingChange({ wallet, change }: Props) {
   );
 }
 
-/** `registered by Ann Miller (ann@example.com), Nov 23, 2026, 5:30 PM` */
+/** `added by Ann Miller (ann@example.com), Nov 23, 2026, 5:30 PM` */
 export function AskedBy({ change: { action, actor, createdAt } }: { readonly change: AuditEvent }) {
   const authorOf = useAuthors();
   return (
     <>
-      {action === "wallet.created" ? "registered" : "enabled"} by {authorOf(actor)}, <Time value={createdAt} />
+      {action === "wallet.created" ? "added" : "enabled"} by {authorOf(actor)}, <Time value={createdAt} />
     </>
   );
 }

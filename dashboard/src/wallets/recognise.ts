@@ -1,9 +1,13 @@
-// What a pasted text looks like, so that the form can say so at once. The service decides; this only helps to choose.
+// Recognises what kind of text was pasted, so that the form can say so at once. This only helps the user to choose: the service checks the text
+// itself.
 type Family = "bitcoin" | "evm" | "tron";
 
 export type Recognised =
   | { readonly kind: "ADDRESS"; readonly family: Family; readonly coin?: "BTC" | "LTC" }
-  /** An extended public key of an account, with the first level of its path. Litecoin is used with Bitcoin's prefixes and with its own. */
+  /**
+   * An account's extended public key, with the first level of its path. Wallet software writes Litecoin keys with Bitcoin's prefixes or with
+   * Litecoin's own.
+   */
   | { readonly kind: "XPUB"; readonly purpose: number; readonly coin?: "LTC" }
   | { readonly kind: "SECRET" }
   | { readonly kind: "UNKNOWN" };
@@ -29,12 +33,13 @@ export function recognise(pasted: string): Recognised {
   return { kind: "UNKNOWN" };
 }
 
-/** In words; undefined if nothing can be said. */
+/** Describes what was recognised; undefined if nothing was. */
 export function recognisedText(recognised: Recognised): string | undefined {
   switch (recognised.kind) {
     case "ADDRESS":
       if (recognised.family === "evm") return "An address on Ethereum and compatible networks.";
-      return recognised.family === "tron" ? "An address of TRON." : `An address of ${recognised.coin}.`;
+      if (recognised.family === "tron") return "A TRON address.";
+      return recognised.coin === "BTC" ? "A Bitcoin address." : "A Litecoin address.";
     case "XPUB":
       return "An extended public key: every invoice gets its own address.";
     case "SECRET":

@@ -1,4 +1,4 @@
-// Registers one address for several pairs, one after the other: each is a separate call with the usual requirements.
+// Registers one address for several pairs, one after the other, each in a separate call.
 import { useEffect, useRef, useState } from "react";
 import { StepUpCancelled } from "../api/errors.ts";
 import { useChange } from "../api/queries.ts";
@@ -6,10 +6,13 @@ import type { Pair } from "./pairs.ts";
 
 export type Outcome =
   | { readonly kind: "BUSY" | "DONE" }
-  /** A sentence. */
+  /** Why it failed, as a sentence. */
   | { readonly kind: "FAILED"; readonly reason: string };
 
-/** `outcomes`: by the label of each attempted pair. A refusal does not stop the next attempt; leaving the page does. */
+/**
+ * `outcomes` has the label of each attempted pair as its key. After a refusal the next pair is still tried, unless the user cancelled a step-up or
+ * left the page.
+ */
 export function useRegistrations(merchantId: string, address: string) {
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
   const isShown = useIsShown();
@@ -33,8 +36,8 @@ export function useRegistrations(merchantId: string, address: string) {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof StepUpCancelled) return "you did not confirm that it is you.";
-  return error instanceof Error ? error.message : "the service did not answer.";
+  if (error instanceof StepUpCancelled) return "you did not confirm your identity.";
+  return error instanceof Error ? error.message : "the service did not respond.";
 }
 
 function useIsShown() {

@@ -8,7 +8,7 @@ import { Time } from "../shell/time.tsx";
 export function WalletState({ wallet: { isEnabled, warnings } }: { readonly wallet: Wallet }) {
   if (warnings.includes("INTEGRITY_CHECK_FAILED")) return <Badge color="red">Altered</Badge>;
   if (!isEnabled) return <Badge color="gray">Disabled</Badge>;
-  if (warnings.includes("CHANGE_PENDING")) return <Badge color="yellow">Not used yet</Badge>;
+  if (warnings.includes("CHANGE_PENDING")) return <Badge color="yellow">Not in use yet</Badge>;
   return <Badge color="green">In use</Badge>;
 }
 

@@ -43,7 +43,7 @@ export function SummarySection({ wallet }: { readonly wallet: Wallet }) {
         )}
         {wallet.nextIndex !== null && <Fact name="Next index">{wallet.nextIndex}</Fact>}
         {wallet.gap !== null && (
-          <Fact name="Addresses since the last paid one">
+          <Fact name="Consecutive unused addresses">
             <Gap wallet={wallet} />
           </Fact>
         )}
@@ -53,11 +53,11 @@ export function SummarySection({ wallet }: { readonly wallet: Wallet }) {
         <Fact name="Network">
           <NetworkHealth wallet={wallet} />
         </Fact>
-        <Fact name="Registered">
+        <Fact name="Added">
           <Time value={wallet.createdAt} />
         </Fact>
-        <Fact name="Id">
-          <CopyText value={wallet.id} name="the id" />
+        <Fact name="ID">
+          <CopyText value={wallet.id} name="the ID" />
         </Fact>
       </Stack>
     </Section>

@@ -1,5 +1,5 @@
-// What the service will say about a wallet, before the request: its own rules, run in the browser. Loaded once something has been pasted, because it
-// includes the key arithmetic.
+// Checks whether the service will accept a wallet, with the service's own rules, in the browser and before the request. It is loaded only after
+// something was pasted, because it includes the code for key derivation.
 import { decodeBase58check, trimSpaces } from "../../../src/chains/encodings/address-text.ts";
 import { networkNamed } from "../../../src/chains/registry/networks.ts";
 import { addressAt, receiveChain, receivePath } from "../../../src/commerce/wallets/derive-address.ts";
@@ -7,7 +7,7 @@ import { payoutTarget } from "../../../src/commerce/wallets/payout-target.ts";
 import type { Pair } from "./pairs.ts";
 import type { Recognised } from "./recognise.ts";
 
-/** Enough to compare with the wallet software. */
+/** How many addresses to show, so that the user can compare them with the wallet software. */
 const COMPARED = 5;
 const HARDENED = 2 ** 31;
 /** BIP32 "Serialization format": version 4, depth 1, parent's fingerprint 4, then the child number. */
@@ -24,15 +24,15 @@ export interface Pasted {
   readonly recognised: Recognised;
 }
 
-/** How to register it. The confirmations are the reader's choice. */
+/** The body of the registration, without the number of confirmations, which the user chooses. */
 type Registration =
   | { readonly walletType: "DIRECT_WALLET"; readonly address: string }
   | { readonly walletType: "XPUB_WALLET"; readonly xpub: string; readonly derivationPath: string };
 
 export type Verdict =
-  /** With a key's first addresses; empty for an address. */
+  /** `addresses`: the first addresses of a key; empty for a single address. */
   | { readonly isUsable: true; readonly registration: Registration; readonly addresses: readonly PathAndAddress[] }
-  /** Starts in lower case. */
+  /** `reason` starts in lower case. */
   | { readonly isUsable: false; readonly reason: string };
 
 export function verdictOf(pasted: Pasted): Verdict {
@@ -41,7 +41,10 @@ export function verdictOf(pasted: Pasted): Verdict {
   const wanted = { ...registration, cryptocurrency, network, requiredConfirmations: 1, isEnabled: true };
   const target = payoutTarget(wanted, () => false);
   if (!target.ok)
-    return { isUsable: false, reason: "reason" in target.error ? target.error.reason : "it is not for this coin" };
+    return {
+      isUsable: false,
+      reason: "reason" in target.error ? target.error.reason : "it does not match the selected coin",
+    };
   const { key } = target.value;
   if (key === null) return { isUsable: true, registration, addresses: [] };
   const chain = receiveChain(key, target.value.network);
@@ -60,7 +63,7 @@ function registrationOf({ text, pair, recognised }: Pasted): Registration {
   return { walletType: "XPUB_WALLET", xpub, derivationPath };
 }
 
-/** A key contains its account number; 0 for a string that is not a key. */
+/** The account number in a key; 0 for a string that is not a key. */
 function accountOf(xpub: string): number {
   const bytes = decodeBase58check(xpub);
   if (bytes === undefined || bytes.length < CHILD_NUMBER_AT + 4) return 0;

@@ -1,4 +1,4 @@
-// Registers a wallet: pasted text is recognised at once, and the service decides.
+// Registers a wallet. Pasted text is recognised at once, but only the service decides whether it is accepted.
 import { Alert, Button, Select, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
@@ -13,12 +13,12 @@ import { type Pair, pairsFor } from "./pairs.ts";
 import { type Recognised, recognise, recognisedText } from "./recognise.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** From the contract. */
+/** The same limits as in the API. */
 export const CONFIRMATIONS: NumberRule = { digits: 0, least: 1n, most: 1_000n };
 
 interface Props {
   readonly merchantId: string;
-  /** The button that leaves without a wallet. */
+  /** The button that closes the form without adding a wallet. */
   readonly leave: { readonly name: string; readonly onLeave: () => void };
   readonly onRegistered: (wallet: RegisteredWallet) => void;
 }
@@ -45,7 +45,7 @@ export function WalletForm({ merchantId, leave, onRegistered }: Props) {
     if (pair === undefined || !verdict?.isUsable) {
       form.setFieldError(
         "text",
-        isSecret ? "Not this: use an address or a public key" : "Paste an address or a public key",
+        isSecret ? "Never paste a secret: use an address or a public key" : "Paste an address or a public key",
       );
       return;
     }
@@ -59,7 +59,7 @@ export function WalletForm({ merchantId, leave, onRegistered }: Props) {
   return (
     <Form
       onSubmit={send}
-      action="Add the wallet"
+      action="Add wallet"
       isBusy={register.isPending || isChecking}
       leave={
         <Button variant="subtle" onClick={leave.onLeave}>
@@ -84,7 +84,7 @@ export function WalletForm({ merchantId, leave, onRegistered }: Props) {
   );
 }
 
-/** For the pasted text: whether the service will accept it, and as what. */
+/** Whether the service will accept the pasted text, and as what. */
 function useVerdict({ text, pair, recognised }: { text: string; pair: Pair | undefined; recognised: Recognised }) {
   const { data, isLoading } = useQuery({
     queryKey: ["walletVerdict", text, pair?.label],
@@ -98,7 +98,7 @@ function useVerdict({ text, pair, recognised }: { text: string; pair: Pair | und
   return { verdict: data ?? undefined, isChecking: isLoading };
 }
 
-/** The only proof that a key is the right one: the wallet software shows the same addresses. */
+/** Shows a key's first addresses. Only the user can check that the key is right: the wallet software must show the same addresses. */
 function TheVerdict({ verdict }: { readonly verdict: Verdict }) {
   if (!verdict.isUsable) {
     return (
@@ -111,8 +111,8 @@ function TheVerdict({ verdict }: { readonly verdict: Verdict }) {
   return (
     <Stack gap="xs">
       <Text size="sm">
-        These are its first addresses. Compare them with your wallet software: if they differ, this is another key, and
-        you would not find your money there.
+        These are its first addresses. Compare them with your wallet software. If they differ, this is a different key,
+        and the money would not appear in your wallet.
       </Text>
       <AddressTable addresses={verdict.addresses} />
     </Stack>
@@ -147,15 +147,15 @@ function Choices({ pairs, pair, form }: ChoicesProps) {
       />
       {isFew && (
         <Alert color="orange" role="status">
-          With fewer than {recommended} a payment may count and then vanish from the chain. Use so few for small amounts
-          only.
+          With fewer than {recommended} confirmations, a payment may count and then disappear from the chain. Use this
+          for small amounts only.
         </Alert>
       )}
     </>
   );
 }
 
-/** The form has one field for what the API calls `address` or `xpub`. */
+/** Maps errors to the form's fields: one field stands for the API's `address` and `xpub`. */
 function formErrors(error: Error): Readonly<Record<string, string>> {
   const { address, xpub, requiredConfirmations, ...others } = fieldErrors(error);
   const text = address ?? xpub;

@@ -60,7 +60,7 @@ function TheWallet({ wallet }: { readonly wallet: Wallet }) {
           {mayUpdate && !isAltered && <ConfirmationsSection wallet={wallet} />}
         </SimpleGrid>
         {mayCreate && !isAltered && isOnEvm(wallet.network) && (
-          <Section title="Other networks" about="The address of your own wallet is the same on all of these.">
+          <Section title="Other networks" about="The address of your own wallet is the same on all of these networks.">
             <OtherNetworks wallet={wallet} />
           </Section>
         )}
@@ -80,8 +80,8 @@ function WhoAsked({ wallet: { id, isEnabled, usableFrom } }: { readonly wallet: 
   const change = beganToWait(useWalletChanges(), id);
   if (!isEnabled || usableFrom === null || change === undefined) return null;
   return (
-    <Alert color="gray" title="Who asked for it">
-      It was <AskedBy change={change} />.
+    <Alert color="gray" title="Who made this change">
+      The wallet was <AskedBy change={change} />.
     </Alert>
   );
 }
@@ -137,7 +137,7 @@ function Actions({ wallet, removal }: { readonly wallet: Wallet; readonly remova
           consequence={
             isEnabled
               ? "No new invoice will use it. Open invoices that use it can still be paid."
-              : "New invoices use it again after your team's wallet change delay."
+              : "New invoices will use it again after your team's wallet change delay."
           }
           onConfirmed={change}
         />
@@ -146,7 +146,7 @@ function Actions({ wallet, removal }: { readonly wallet: Wallet; readonly remova
         <ConfirmButton
           action="Delete"
           isBusy={removal.isBusy}
-          consequence="Its coin and network become free for another wallet. What was paid to your own addresses stays yours. This is blocked while open invoices use it."
+          consequence="You can then add another wallet for its coin and network. Money already paid to your addresses is not affected. A wallet used by open invoices cannot be deleted."
           onConfirmed={removal.begin}
         />
       )}

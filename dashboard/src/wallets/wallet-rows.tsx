@@ -10,12 +10,12 @@ import { useLastAddress } from "./last-address.tsx";
 import { recommendedConfirmations } from "./pairs.ts";
 import { NetworkHealth, WalletState } from "./state.tsx";
 
-/** From this many on, wallet software may not show payments to the newest addresses (BIP44). */
+/** From this many unused addresses on, wallet software may not show payments to the newest ones (BIP44). */
 const USUAL_GAP_LIMIT = 20;
 
 const COLUMNS: readonly Column<Wallet>[] = [
   { name: "Wallet", show: (wallet) => <WalletLink wallet={wallet} /> },
-  { name: "State", show: (wallet) => <WalletState wallet={wallet} /> },
+  { name: "Status", show: (wallet) => <WalletState wallet={wallet} /> },
   { name: "Last address", show: (wallet) => <LastAddress wallet={wallet} /> },
   { name: "Gap", show: (wallet) => <Gap wallet={wallet} /> },
   { name: "Confirmations", show: (wallet) => <Confirmations wallet={wallet} /> },
@@ -69,7 +69,7 @@ function WalletLink({ wallet }: { readonly wallet: Wallet }) {
 
 function LastAddress({ wallet }: { readonly wallet: Wallet }) {
   const address = useLastAddress(wallet);
-  const name = `the last address of ${coinName(wallet.cryptocurrency, wallet.network)}`;
+  const name = `the last ${coinName(wallet.cryptocurrency, wallet.network)} address`;
   if (address !== undefined) {
     return (
       <span className="above-row-link">

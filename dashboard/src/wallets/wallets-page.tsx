@@ -24,7 +24,7 @@ export function WalletsPage() {
         actions={
           <Group gap="md">
             <Anchor component={Link} to={`/console/${merchantId}/readiness`} size="sm" underline="always">
-              Can I take money now?
+              Can I accept payments now?
             </Anchor>
             {mayCreate && (
               <Button leftSection={<Icon name="plus" />} onClick={adding.open}>
@@ -53,10 +53,10 @@ export function WalletsPage() {
 
 function NoWallets({ mayCreate, onAdd }: { readonly mayCreate: boolean; readonly onAdd: () => void }) {
   return (
-    <EmptyList title="No wallet yet" action={mayCreate && <Button onClick={onAdd}>Add the first wallet</Button>}>
+    <EmptyList title="No wallets yet" action={mayCreate && <Button onClick={onAdd}>Add your first wallet</Button>}>
       {mayCreate
         ? "Paste an address or an extended public key from your wallet software. You can have one wallet per coin and network; invoices offer them all."
-        : "Ask the team's owner or an admin to add one. Until then no invoice can be paid."}
+        : "Ask the team's owner or an admin to add one. Until then, no invoice can be paid."}
     </EmptyList>
   );
 }

@@ -1,4 +1,4 @@
-// A wallet's problem in words: what it means, and what to do about it.
+// Explains a wallet's warnings: what each means, and what to do about it.
 import { Alert } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Wallet } from "../api/operations.ts";
@@ -12,7 +12,7 @@ interface Words {
   readonly text: ReactNode;
 }
 
-/** For each of the service's warnings; undefined for one unknown to this console. */
+/** The text for each of the service's warnings; undefined for a warning that this console does not know. */
 function wordsOf(warning: string, wallet: Wallet): Words | undefined {
   const { network, requiredConfirmations, usableFrom } = wallet;
   switch (warning) {
@@ -20,13 +20,13 @@ function wordsOf(warning: string, wallet: Wallet): Words | undefined {
       return {
         color: "orange",
         title: `${requiredConfirmations} of ${recommendedConfirmations(network)} recommended confirmations`,
-        text: "A payment may count and then vanish from the chain. That is fine for small amounts only.",
+        text: "A payment may count and then disappear from the chain. This is acceptable for small amounts only.",
       };
     case "NETWORK_NOT_WATCHED":
       return {
         color: "orange",
         title: "This network is not watched yet",
-        text: `This deployment has no source for ${networkName(network)}, so it would not notice a payment. Its operator can add one.`,
+        text: `This deployment has no data source for ${networkName(network)}, so it would not detect a payment. Its operator can add one.`,
       };
     case "INTEGRITY_CHECK_FAILED":
       return {
@@ -41,7 +41,7 @@ function wordsOf(warning: string, wallet: Wallet): Words | undefined {
         title: "Not in use yet",
         text: (
           <>
-            Invoices use it from <Time value={usableFrom} /> on. If your team did not make this change, disable the
+            Invoices will use it from <Time value={usableFrom} />. If your team did not make this change, disable the
             wallet before then.
           </>
         ),

@@ -6,7 +6,7 @@ import { CodeBlock } from "../shell/code-block.tsx";
 import { CopyIcon, CopyText } from "../shell/copy-text.tsx";
 import { SNIPPET_NAMES, type SnippetName, snippets } from "./snippets.ts";
 
-/** What a shop's server needs to sell. Only permissions the user has can be granted. */
+/** The permissions that a shop's server needs. Only permissions that the user has can be granted. */
 const PERMISSIONS = {
   "invoice:view": "INVOICE_VIEW",
   "invoice:create": "INVOICE_CREATE",
@@ -23,7 +23,7 @@ interface Props {
 }
 
 export function FirstCode({ merchant, onDone, onSkip }: Props) {
-  // Only in this component: the secret is shown once, and stored nowhere.
+  // Kept only in this component, because the secret is shown once and stored nowhere else.
   const [secret, setSecret] = useState<string>();
   const create = useChange("createApiKey", { onSuccess: (key) => setSecret(key.secret) });
   if (secret !== undefined) return <Snippets merchant={merchant} secret={secret} onDone={onDone} />;
@@ -33,7 +33,7 @@ export function FirstCode({ merchant, onDone, onSkip }: Props) {
     <Stack>
       <Text>
         Your server creates an invoice with one call and sends the customer to its page. It needs an API key that can
-        create, view, change and cancel invoices, and nothing else.
+        create, view, edit and cancel invoices, and nothing else.
       </Text>
       <Group justify="flex-end">
         <Button variant="subtle" onClick={onSkip}>

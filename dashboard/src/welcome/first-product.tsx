@@ -56,7 +56,7 @@ export function FirstProduct({ merchant, onDone, onSkip }: Props) {
             Skip
           </Button>
           <Button type="submit" loading={create.isPending}>
-            Create its page
+            Create page
           </Button>
         </Group>
       </Stack>
@@ -72,7 +72,7 @@ function BuyLink({ product, onDone }: { readonly product: Product; readonly onDo
         <bdi>{product.name}</bdi> has a page. Share the link or show the QR code.
       </Text>
       <Group align="flex-start">
-        <QrCode text={link} label={`QR code of the page of ${product.name}`} size={150} />
+        <QrCode text={link} label={`QR code for ${product.name}`} size={150} />
         <CopyText value={link} name="the link" />
       </Group>
       <Group justify="flex-end">

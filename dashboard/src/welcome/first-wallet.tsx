@@ -7,7 +7,7 @@ import { AddWallet } from "../wallets/add-wallet.tsx";
 interface Props {
   readonly merchant: Merchant;
   readonly onDone: () => void;
-  /** The same as done by default. */
+  /** By default the same as `onDone`. */
   readonly onSkip?: () => void;
 }
 
@@ -20,13 +20,13 @@ export function FirstWallet({ merchant, onDone, onSkip = onDone }: Props) {
   );
 }
 
-/** On a developer's machine: a wallet without leaving the page, whose invoices can be paid at once. */
+/** On a developer's machine: creates a test wallet without leaving the page. Its invoices can be paid at once. */
 function TestWallet({ merchant, onDone }: Props) {
   return (
     <>
       <Text>
-        Try it without real money: a test chain on this machine, with a new address as your wallet. You can then pay
-        your own invoices.
+        Try it without real money: start a test chain on this machine, with a new address as your wallet, then pay your
+        own invoices.
       </Text>
       <Group>
         <StartChain walletFor={merchant.id} onStarted={onDone} />

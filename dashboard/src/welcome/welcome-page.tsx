@@ -1,4 +1,4 @@
-// From nothing to a first product: a merchant, a wallet, something to sell. Each step can be skipped.
+// The first steps of a new user: name a shop, add a wallet, and sell something.
 import { Anchor, Button, Card, Group, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link } from "@tanstack/react-router";
@@ -26,7 +26,7 @@ export function WelcomePage() {
   };
   return (
     <Stack maw={680} gap={0}>
-      <PageHeader title="Welcome" subtitle="Three steps to your first payment. Skip any of them and come back later." />
+      <PageHeader title="Welcome" subtitle="Three steps to your first payment. The last two can wait." />
       <Stack>
         <StepCard number={1} title="Name your shop" now={step} step="MERCHANT" result={merchant?.name}>
           <NameMerchant onMade={made} />
@@ -40,7 +40,7 @@ export function WelcomePage() {
         {step === "DONE" && merchant !== undefined && (
           <Group justify="flex-end">
             <Text size="sm" c="dimmed" mr="auto">
-              Next: create an invoice, and pay it yourself.
+              Next: create an invoice and pay it yourself.
             </Text>
             <Button component={Link} to={`/console/${merchant.id}/invoices`} variant="default">
               Go to your invoices
