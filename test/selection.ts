@@ -1,7 +1,7 @@
-// What `npm test` runs of the projects that it does not run whole: a story of every feature on workerd, and a short schedule of every
-// simulator. `npm run test:all` runs everything. test/unit/selection.test.ts holds these lists to src/ and to what there is in test/.
+// What `npm test` selects from the projects that it does not run in full: tests of the main path of every feature on workerd, and a short schedule of
+// every simulator. `npm run test:all` runs everything. test/unit/selection.test.ts compares these lists with src/ and with the files in test/.
 
-/** Features of src/, each with the files below test/worker/ that tell its story. */
+/** Features of src/, each with the files below test/worker/ that test its main path. */
 export const STORIES = {
   "accounts/api-keys": ["accounts/api-keys", "accounts/api-key-macs"],
   "accounts/applications": ["accounts/applications"],
@@ -103,25 +103,25 @@ export const STORIES = {
   "platform/texts": ["platform/checkout-formats"],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Files of the projects that `npm test` otherwise runs whole: each takes from a quarter of a minute to a minute of a busy machine. */
+/** Files that `npm test` leaves out of projects that it otherwise runs in full: each takes 15 to 60 seconds on a busy machine. */
 export const LEFT_OUT = [
-  // Packs the client and installs it into projects of its own.
+  // Pack the client and install it into new projects.
   "test/unit/client/package.test.ts",
   "test/contract/8-client-package.test.ts",
   // Compiles a copy of the repository in which recipes were followed, and runs tests there.
   "test/unit/scripts/followed-recipes.test.ts",
-  // Random histories by the thousand.
+  // Thousands of random histories.
   "test/unit/commerce/invoices/settle-histories.test.ts",
-  // Every request of the guides, and every answer of a shop that moves in, over HTTP.
+  // Send every request of the guides, and move whole shops in, over HTTP.
   "test/contract/guides.test.ts",
   "test/contract/move-btcpay.test.ts",
   "test/contract/move-interface.test.ts",
-  // Waits for retries, and for servers that start again.
+  // Wait for retries, and for servers that are restarted.
   "test/contract/6-deliveries.test.ts",
   "test/contract/wrangler-dev.test.ts",
 ] as const;
 
-/** A few schedules of the simulators that need minutes, by the file below test/simulation/ that runs all of theirs. */
+/** Runs a few schedules of each simulator that needs minutes. SHORTENED lists the files below test/simulation/ that run all of their schedules. */
 export const SHORT_SCHEDULES = "test/simulation/engine/short-schedules.test.ts";
 export const SHORTENED = [
   "accounts/teams",
@@ -140,7 +140,7 @@ export const SHORTENED = [
   "platform/run-once",
 ] as const;
 
-/** Simulators that take seconds, whole. */
+/** Simulators that take only seconds, so all of their schedules run. */
 export const QUICK_SIMULATORS = [
   "commerce/amount-places",
   "commerce/job-runs",
@@ -173,7 +173,7 @@ export const QUICK_SIMULATORS = [
   "platform/joined-statements",
 ] as const;
 
-/** Simulators that find nothing on a short schedule: they check a bound at full size, or an average over many histories. */
+/** Simulators that would find nothing on a short schedule: they check a bound at full size, or an average over many histories. */
 export const AT_FULL_SIZE = [
   "commerce/reports",
   "detection/closing-keeps-up",
@@ -194,12 +194,14 @@ export const AT_FULL_SIZE = [
   "platform/merchant-exports",
 ] as const;
 
-/** Files that take more than a minute, of each project the longest first: they are begun before all others of it (mixed-order.ts). */
+/** Files that take more than a minute, the longest of each project first. They start before all other files of their project (mixed-order.ts). */
 export const LONGEST = [
   "test/browser/console-look.test.ts",
   "test/browser/console-hostile.test.ts",
-  "test/chain/guides/shops.test.ts",
+  "test/chain/app/twin-rotation.test.ts",
   "test/chain/app/twin-day.test.ts",
+  "test/chain/app/twin-upgrade.test.ts",
+  "test/chain/guides/shops.test.ts",
   "test/simulation/detection/as-of.test.ts",
   "test/simulation/detection/reorgs.test.ts",
   "test/simulation/platform/merchant-exports.test.ts",
@@ -207,7 +209,9 @@ export const LONGEST = [
   "test/simulation/detection/payments.test.ts",
 ] as const;
 
-/** What a run takes of each project, by its name: `npm test` the selection, CI afterwards the rest, and without TESTS all. */
+/**
+ * Which of a project's files a run includes: `npm test` runs the selection, CI then runs the rest, and a run without TESTS runs all of them.
+ */
 export type Part = "selection" | "rest" | undefined;
 
 interface Files {
@@ -220,7 +224,7 @@ export function filesOf(project: string, part: Part): Files {
   const selected = selectedOf(project);
   if (part === undefined) return { include: [whole], exclude: [] };
   if (part === "selection") return selected;
-  // What a selection leaves out of a project is its rest.
+  // The rest consists of the files that the selection leaves out.
   if (selected.exclude.length > 0) return { include: selected.exclude, exclude: [] };
   return { include: [whole], exclude: selected.include };
 }
@@ -243,7 +247,7 @@ function selectedOf(project: string): Files {
   }
 }
 
-/** Paths, each once. */
+/** The paths of all STORIES, without duplicates. */
 export function workerStories(): string[] {
   return [...new Set(Object.values(STORIES).flat())].map((story) => `test/worker/${story}.test.ts`);
 }

@@ -1,4 +1,4 @@
-// A newcomer's path: a server just started by `npm start`'s own script, a browser, and no command until an invoice is paid.
+// A newcomer's first payment: after `npm start` the browser alone is enough to get an invoice paid, without another command.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ interface Start {
   readonly printed: () => string;
 }
 
-describeInBrowser("a newcomer with npm start", () => {
+describeInBrowser("a newcomer who runs npm start", () => {
   const browsing = useBrowser();
   const home = mkdtempSync(join(tmpdir(), "edgetill-newcomer-"));
   let origin = "";
@@ -46,7 +46,7 @@ describeInBrowser("a newcomer with npm start", () => {
     return { child, printed: () => printed };
   }
 
-  /** In its own browser, on the first page. */
+  /** Opens a new browser, and signs in on the first page. */
   async function arrived(email: string): Promise<Page> {
     const visit = {
       baseURL: origin,
@@ -71,11 +71,11 @@ describeInBrowser("a newcomer with npm start", () => {
   }
 
   async function createInvoice(page: Page, name: string, hasWallet = true): Promise<void> {
-    await page.getByRole("button", { name: "Create the first invoice" }).click();
+    await page.getByRole("button", { name: "Create your first invoice" }).click();
     if (!hasWallet) await page.getByRole("dialog").getByRole("button", { name: "Skip" }).click();
     await page.getByLabel("Name", { exact: false }).first().fill(name);
-    await page.getByLabel("Amount").fill("49.9");
-    await page.getByRole("button", { name: "Create the invoice" }).click();
+    await page.getByRole("dialog").getByLabel("Amount").fill("49.9");
+    await page.getByRole("button", { name: "Create invoice" }).click();
     await untilPage(page, name);
   }
 
@@ -84,8 +84,8 @@ describeInBrowser("a newcomer with npm start", () => {
     await untilPage(page, "Invoices");
     await page.getByRole("button", { name: "New invoice" }).click();
     await page.getByLabel("Name", { exact: false }).first().fill(name);
-    await page.getByLabel("Amount").fill("20");
-    await page.getByRole("button", { name: "Create the invoice" }).click();
+    await page.getByRole("dialog").getByLabel("Amount").fill("20");
+    await page.getByRole("button", { name: "Create invoice" }).click();
     await untilPage(page, name);
   }
 
@@ -97,14 +97,14 @@ describeInBrowser("a newcomer with npm start", () => {
     await page.getByText("$0.00").first().waitFor({ state: "detached" });
   }
 
-  it("is first told where the console is, and where its codes are", () => {
+  it("is first shown where the console and its sign-in codes are", () => {
     const [, ready, ...rest] = start.printed().split("\n");
     expect(ready).toBe(`Ready on ${origin}`);
     expect(rest.slice(0, 3).join("\n")).toContain(`Open ${origin} in a browser`);
     expect(rest.slice(0, 3).join("\n")).toContain(`${origin}/dev/mail`);
   });
 
-  it("gets from signing in to a paid invoice without a command", async () => {
+  it("signs in and gets an invoice paid without running another command", async () => {
     const page = await arrived(freshAddress());
     await untilPage(page, "Welcome");
     await page.getByLabel("Name of your shop or business").fill("Corner shop");
@@ -124,29 +124,40 @@ describeInBrowser("a newcomer with npm start", () => {
     await page.getByRole("link", { name: "Home", exact: true }).first().click();
     await untilPage(page, "Home");
     // A test chain's coins are worthless.
-    await page.getByText("Nothing was received in this time").waitFor();
-    await page.getByText("One payment on test networks is not in these sums").waitFor();
+    await page.getByText("Nothing received in this period").waitFor();
+    await page.getByText("One payment on test networks is not included").waitFor();
     await page.getByRole("region", { name: "Test money" }).getByText("on Ethereum Sepolia testnet").waitFor();
     expect(await findings(page)).toEqual([]);
   });
 
-  it("as the demo merchant's owner, who has no wallet, pays on an invoice's own page", async () => {
+  it("signs in as the owner of the demo merchant, which has no wallet, starts the test chain, and pays on an invoice's own page", async () => {
     const page = await arrived("owner@example.com");
     await untilPage(page, "Home");
     await page.getByRole("link", { name: "Invoices", exact: true }).first().click();
     await untilPage(page, "Invoices");
     await createInvoice(page, "Order of the demo", false);
-    await page.getByText("Nothing can be paid yet").waitFor();
+    await page.getByText("This invoice cannot be paid yet").waitFor();
     await page.getByRole("button", { name: "Start a test chain on this machine" }).click();
     await payAsCustomer(page);
     for (const name of ["Order 2", "Order 3"]) await anotherInvoice(page, name);
-    await page.getByRole("button", { name: "Pay only half" }).click();
+    const buttons = ["Pay only half", "Pay as a customer"].map((name) => page.getByRole("button", { name }));
+    let pay = () => {};
+    const held = new Promise<void>((resolve) => (pay = resolve));
+    await page.route("**/dev/payments", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await buttons[0]?.click();
+    const loading = () => Promise.all(buttons.map((button) => button.getAttribute("data-loading")));
+    await expect.poll(loading).toEqual(["true", null]);
+    expect(await Promise.all(buttons.map((button) => button.isDisabled()))).toEqual([true, true]);
+    pay();
     await page.getByRole("status").getByRole("link", { name: "Payments to review" }).click();
     await untilPage(page, "Payments to review");
     await page.getByRole("row", { name: /ETH/ }).first().waitFor({ timeout: PAID_WITHIN_MS });
   });
 
-  it("finds the chain again after the next start", async () => {
+  it("finds the test chain running again after a restart", async () => {
     const { networks } = (await (await fetch(`${origin}/healthz`)).json()) as Health;
     expect(networks.ETH_SEPOLIA?.degradedSince).toBeNull();
     expect(existsSync(join(home, "test-chain.json"))).toBe(true);

@@ -1,4 +1,4 @@
-// A user of the console: signs in with the code that the development mailbox got.
+// A user of the console, who signs in with the code from the development mailbox.
 import type { Page } from "playwright-core";
 import { inject } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
@@ -9,30 +9,30 @@ import { codeMailedTo } from "./console-entry.ts";
 const SETTLED_WITHIN_MS = 60_000;
 
 /**
- * Console messages for answers that these tests expect: nobody is signed in yet, or the service is down. A busy machine's database may also
- * time out: the console retries.
+ * Console errors to tolerate: no user is signed in yet, the service cannot be reached, or the database of a busy machine timed out; the console
+ * retries.
  */
 export const EXPECTED_IN_CONSOLE = /status of (40[13]|503)|ERR_INTERNET_DISCONNECTED/;
 
-/** And when the page of a merchant is opened that the user does not belong to. */
-export const REFUSED_IN_CONSOLE = /status of (40[134]|503)|There is no such merchant/;
+/** Errors to tolerate when a user opens the page of a merchant to which they do not belong. */
+export const REFUSED_IN_CONSOLE = /status of (40[134]|503)|This merchant does not exist/;
 
 export function freshAddress(): string {
   return `user-${crypto.randomUUID()}@example.com`;
 }
 
-/** The code of 8 digits in the newest email to an address. */
+/** The newest 8-digit code that was emailed to an address. */
 export function mailedCode(email: string): Promise<string> {
   return codeMailedTo(inject("testbed").baseUrl, email);
 }
 
-/** On the sign-in page: asks for a code, and enters it. */
+/** Requests a code on the sign-in page, and enters it. */
 export async function signIn(page: Page, email: string): Promise<void> {
   await proveMailbox(page, email);
   await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
 }
 
-/** Wherever the sign-in is shown. */
+/** Signs in on the current page, which shows the sign-in form. */
 export async function proveMailbox(page: Page, email: string): Promise<void> {
   await page.getByLabel("Email address").fill(email);
   await page.getByRole("button", { name: "Send me a code" }).click();
@@ -40,9 +40,9 @@ export async function proveMailbox(page: Page, email: string): Promise<void> {
   await page.keyboard.type(await mailedCode(email));
 }
 
-/** What is wrong with the current page: axe in both schemes and widths, and sideways scrolling once a narrow window has settled. */
+/** Accessibility problems of the current page: axe's findings in both colour schemes and widths. Fails if the narrow page still scrolls sideways. */
 export async function findings(page: Page): Promise<readonly string[]> {
-  // A tooltip under the pointer would stay where it was in the wide window.
+  // Moves the pointer away, because an open tooltip would keep its position from the wide window.
   await page.mouse.move(0, 0);
   await page.setViewportSize({ width: 320, height: 800 });
   const excess = () =>
@@ -53,7 +53,7 @@ export async function findings(page: Page): Promise<readonly string[]> {
   return found;
 }
 
-/** Waits until the page with this heading is there, and none of it is still loading. */
+/** Waits until the page with this heading is shown, and none of it is still loading. */
 export async function untilPage(page: Page, heading: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
   await untilIdle(page);

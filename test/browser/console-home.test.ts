@@ -1,4 +1,4 @@
-// Home in a browser: what was received, what needs attention, and the first steps.
+// The Home page in a browser: what was received, what needs attention, and the first steps.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, untilPage } from "./console-harness.ts";
 import { addInvoice, addWallet, type Member, newcomerAtHome, ownerAtHome, payInFull } from "./console-member.ts";
@@ -15,10 +15,10 @@ describeInBrowser("Home", () => {
     return arrive(page, freshAddress());
   }
 
-  it("shows what was received, by day, as a table too, and counts the invoices", async () => {
+  it("shows the amounts received by day, also as a table, and counts the invoices", async () => {
     const member = await atHome(newcomerAtHome);
     const { page } = member;
-    await page.getByText("Nothing was received in this time").waitFor();
+    await page.getByText("Nothing received in this period").waitFor();
     await addWallet(member);
     await payInFull(member, await addInvoice(member, { name: "Order 1001" }));
     await addInvoice(member, { name: "Order 1002" });
@@ -27,7 +27,7 @@ describeInBrowser("Home", () => {
     const received = page.getByRole("region", { name: "Received" });
     await received.getByText("$25.00", { exact: true }).waitFor();
     const days = page.getByRole("region", { name: "By day" });
-    await days.getByRole("img", { name: /^Received by day, in USD: on 1 of 30 days, .*\$25\.00$/ }).waitFor();
+    await days.getByRole("img", { name: /^Received by day, in USD: payments on 1 of 30 days, .*\$25\.00$/ }).waitFor();
     expect(await findings(page)).toEqual([]);
     await days.getByRole("button", { name: "Show as a table" }).click();
     await days.getByRole("row").filter({ hasText: "$25.00" }).waitFor();
@@ -40,11 +40,11 @@ describeInBrowser("Home", () => {
     await expect.poll(() => page.locator(".row-link").allTextContents()).toEqual(["Order 1001"]);
   });
 
-  it("lists what needs attention, each with a link to it", async () => {
+  it("lists what needs attention, with a link to each item", async () => {
     const member = await atHome();
     const { page, merchantId } = member;
     const address = await addWallet(member);
-    // Two are pending there, so that neither is credited for being the only one.
+    // Two invoices are pending there, so that neither is credited for being the only one.
     await addInvoice(member, {});
     await addInvoice(member, {});
     await send("USDT", "3.21", address);
@@ -55,10 +55,10 @@ describeInBrowser("Home", () => {
     await until(noticed, ({ data }) => data.some(({ type }) => type === "PAYMENT_UNMATCHED"), NOTICED_WITHIN_MS);
     await page.reload();
     await untilPage(page, "Home");
-    const strip = page.getByRole("region", { name: "Needs you" });
+    const strip = page.getByRole("region", { name: "Needs attention" });
     expect((await strip.boundingBox())?.height).toBeLessThan(80);
-    await strip.getByRole("button", { name: "1 · Payments fit no invoice" }).press("Enter");
-    const need = page.getByRole("article", { name: "Payments fit no invoice" });
+    await strip.getByRole("button", { name: "1 · Unmatched payments" }).press("Enter");
+    const need = page.getByRole("article", { name: "Unmatched payments" });
     const link = need.getByRole("link", { name: "3.21 USDT on ETH" });
     expect(await link.getAttribute("href")).toContain(`/console/${merchantId}/payments/pay_`);
     expect(await findings(page)).toEqual([]);

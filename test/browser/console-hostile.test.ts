@@ -1,5 +1,5 @@
-// Texts that strangers and colleagues may write, in every field that takes one, on every page that shows one. None of them runs, each is shown
-// unchanged, and no page gets wider than a phone. A violation of the content policy, a request to another origin or an error in the console also
+// Texts that strangers and colleagues may write, in every field that takes one, on every page that shows one. None may run, each must be shown
+// unchanged, and no page may get wider than a phone. A violation of the content policy, a request to another origin or an error in the console also
 // fails the test (support/page-visit.ts).
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
@@ -13,7 +13,7 @@ import { changeDatabase, emailOf } from "./testbed.ts";
 describeInBrowser("hostile texts", () => {
   const browsing = useBrowser();
 
-  /** A page of an owner whose browser also has a hostile name. A browser dialog means that something ran. */
+  /** The page of an owner whose browser sends a hostile user agent. A browser dialog means that a text ran as code. */
   async function ownerOf(shop: PageShop): Promise<{ readonly page: Page; readonly ran: readonly string[] }> {
     const { page } = await browsing.visit({
       reducedMotion: "reduce",
@@ -30,8 +30,8 @@ describeInBrowser("hostile texts", () => {
     return { page, ran };
   }
 
-  describe.each(Object.entries(TEXTS))("%s", (_, text) => {
-    it("stay text on every page that shows them, and fit a phone", async () => {
+  describe.each(Object.entries(TEXTS))("such as %s", (_, text) => {
+    it("are shown as text on every page that contains them, and fit a phone", async () => {
       const shop = await openShop(["USDT"]);
       const { id, productId } = await makeOf(shop, text);
       const { page, ran } = await ownerOf(shop);
@@ -45,17 +45,17 @@ describeInBrowser("hostile texts", () => {
       await menu.getByRole("link", { name: "Home" }).click();
       await untilPage(page, "Home");
       await page
-        .getByRole("button", { name: / · Invoices need your decision$/ })
+        .getByRole("button", { name: / · Invoices to review$/ })
         .first()
         .click();
       await expect.poll(() => page.getByRole("article").getByRole("link").first().textContent()).toContain(text);
       await expectFit(page, "Home");
       await follow(page, `/console/${shop.merchantId}/payments`);
-      const waiting = page.getByRole("region", { name: "Invoices that wait for a decision" });
+      const waiting = page.getByRole("region", { name: "Invoices that need a decision" });
       await expect.poll(() => waiting.getByRole("link").first().textContent()).toBe(text);
       await expectFit(page, "the payments to review");
       await follow(page, `/console/${shop.merchantId}/invoices/${id}`);
-      await page.getByText("Money returned").waitFor();
+      await page.getByText("Marked as returned").waitFor();
       await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe(text);
       expect(await page.title()).toContain("Edgetill");
       await expectFit(page, "an invoice");
@@ -79,7 +79,7 @@ describeInBrowser("hostile texts", () => {
       await page.getByRole("main").getByRole("link").first().click();
       await page
         .getByRole("region", { name: "Invoices" })
-        .getByRole("link", { name: "Show them in the list" })
+        .getByRole("link", { name: "View in invoice list" })
         .waitFor();
       await expectHeading(page, "a customer", text);
       await page.getByRole("button", { name: "Erase" }).click();
@@ -89,17 +89,17 @@ describeInBrowser("hostile texts", () => {
       await page.locator(".row-link").first().click();
       await page
         .getByRole("region", { name: "Changes" })
-        .getByText(/^Registered by/)
+        .getByText(/^Added by/)
         .waitFor();
       await expectHeading(page, "a wallet", "USDT on ETH");
       expect(ran).toEqual([]);
     });
 
-    it("stay text where a user types them", async () => {
+    it("are shown as text where a user types them", async () => {
       const shop = await openShop(["USDT"]);
       const { page, ran } = await ownerOf(shop);
       await page.goto(`/console/${shop.merchantId}/invoices?search=${encodeURIComponent(text)}`);
-      await page.getByText("No invoice matches").waitFor();
+      await page.getByText("No matching invoices").waitFor();
       expect(await page.getByLabel("Search invoices").inputValue()).toBe(text);
       await page.getByRole("button", { name: "New invoice" }).click();
       const dialog = page.getByRole("dialog");
@@ -109,10 +109,10 @@ describeInBrowser("hostile texts", () => {
       await dialog.getByLabel("Description").fill(long(text, 1_000));
       await expectFit(page, "the form");
       await dialog.getByLabel("Customer's email").fill(text);
-      await dialog.getByRole("button", { name: "Create the invoice" }).click();
-      await dialog.getByText("Enter an email address, or none").waitFor();
+      await dialog.getByRole("button", { name: "Create invoice" }).click();
+      await dialog.getByText("Enter an email address, or leave this empty").waitFor();
       await dialog.getByLabel("Customer's email").fill("");
-      await dialog.getByRole("button", { name: "Create the invoice" }).click();
+      await dialog.getByRole("button", { name: "Create invoice" }).click();
       await page.getByRole("heading", { level: 1, name: "Invoices", exact: true }).waitFor({ state: "detached" });
       expect((await page.getByRole("heading", { level: 1 }).textContent())?.trim()).toBe(text.trim());
       await follow(page, "/console/account");
@@ -126,7 +126,7 @@ describeInBrowser("hostile texts", () => {
     });
   });
 
-  it("stay separate from the words around them, for an invited user", async () => {
+  it("are isolated from the direction of the surrounding text where an invited user sees them", async () => {
     const shop = await openShop(["USDT"]);
     const name = TEXTS["a text that turns round"];
     await shop.call("PATCH", "", { name });
@@ -150,8 +150,8 @@ describeInBrowser("hostile texts", () => {
 });
 
 /**
- * A merchant, a product, a customer, an invoice that needs a decision and one with a decision, all with these texts. Returns the ids of the last and
- * of the product.
+ * Creates a merchant, a product, a customer, an invoice that needs a decision and a decided one, all with this text. Returns the ids of the decided
+ * invoice and of the product.
  */
 async function makeOf(shop: PageShop, text: string): Promise<{ readonly id: string; readonly productId: string }> {
   await shop.call("PATCH", "", { name: text });
@@ -180,7 +180,7 @@ async function makeOf(shop: PageShop, text: string): Promise<{ readonly id: stri
   return { id, productId };
 }
 
-/** The first row of a list with this name. */
+/** Expects the first row in a list to have this name, and the list to fit the window. */
 async function expectRow(page: Page, list: string, text: string): Promise<void> {
   await untilPage(page, list);
   await expect.poll(() => page.locator(".row-link").first().textContent(), { message: list }).toBe(text);

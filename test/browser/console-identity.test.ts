@@ -1,5 +1,5 @@
-// Identity in the console, as a user sees it: passkeys, a provider's account, an invitation, the email about a wallet, and changes that need a
-// recent factor. The provider is a real one on loopback, and the passkeys are those of a virtual device.
+// Identity in the console, as a user sees it: passkeys, a provider's account, an invitation, the email about a wallet, and changes that need a recent
+// factor. The provider is a real one on loopback, and the passkeys belong to a virtual device.
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { until } from "../../scripts/demo-story/until.ts";
@@ -39,7 +39,7 @@ describeInBrowser("a user of the console", () => {
     await page.getByText("No passkeys yet.").waitFor();
   });
 
-  it("is told that a device has no passkey of theirs", async () => {
+  it("sees a message if the device has none of their passkeys", async () => {
     const { page } = await browsing.visit(QUIET);
     await giveDevice(page);
     await page.goto("/sign-in");
@@ -47,7 +47,7 @@ describeInBrowser("a user of the console", () => {
     await page.getByText("No passkey was used. Try again.").waitFor();
   });
 
-  it("confirms with a passkey, and their change continues", async () => {
+  it("confirms their identity with a passkey, and the change continues", async () => {
     const email = freshAddress();
     const page = await pageOf(email);
     await giveDevice(page);
@@ -60,14 +60,14 @@ describeInBrowser("a user of the console", () => {
     await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
   });
 
-  it("confirms with an email code, and their change continues", async () => {
+  it("confirms their identity with an email code, and the change continues", async () => {
     const email = freshAddress();
     const page = await pageOf(email);
     await page.goto("/console/account");
     await untilPage(page, "Account");
     outliveProof(email);
     await page.getByRole("switch", { name: "Email codes as a second factor" }).click({ force: true });
-    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    const dialog = page.getByRole("dialog", { name: "Confirm your identity" });
     await dialog.getByLabel("Code from the email").fill("00000000");
     await dialog.getByRole("button", { name: "Continue" }).click();
     await dialog.getByRole("alert").waitFor();
@@ -77,21 +77,21 @@ describeInBrowser("a user of the console", () => {
     await expect.poll(() => page.getByRole("switch").isChecked()).toBe(true);
   });
 
-  it("closes the confirmation, and nothing was changed", async () => {
+  it("changes nothing by closing the dialog that asks for confirmation", async () => {
     const email = freshAddress();
     const page = await pageOf(email);
     await page.goto("/console/account");
     await untilPage(page, "Account");
     outliveProof(email);
     await page.getByRole("switch", { name: "Email codes as a second factor" }).click({ force: true });
-    await page.getByRole("dialog", { name: "Confirm that it is you" }).getByRole("button", { name: "Close" }).click();
+    await page.getByRole("dialog", { name: "Confirm your identity" }).getByRole("button", { name: "Close" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await expect.poll(() => page.getByRole("switch").isChecked()).toBe(false);
     expect(await page.getByText("Something went wrong").count()).toBe(0);
   });
 });
 
-describeInBrowser("a user of a provider", () => {
+describeInBrowser("a user with an account at a provider", () => {
   const browsing = useBrowser();
   let google: OidcProvider;
   beforeAll(async () => {
@@ -111,7 +111,7 @@ describeInBrowser("a user of a provider", () => {
     await page.getByText("Signed in with Google").waitFor();
   });
 
-  it("proves that the mailbox is theirs if the address already has an account", async () => {
+  it("must prove that they own the mailbox if the address already has an account", async () => {
     const email = freshAddress();
     const { page: first } = await visit();
     await enter(first.context(), inject("testbed").baseUrl, email);
@@ -119,7 +119,7 @@ describeInBrowser("a user of a provider", () => {
     const { page } = await visit();
     await page.goto("/sign-in");
     await page.getByRole("link", { name: "Sign in with Google" }).click();
-    await page.getByText(`We sent a code of 8 digits to ${email}.`).waitFor();
+    await page.getByText(`We sent an 8-digit code to ${email}.`).waitFor();
     expect(page.url()).not.toContain(email.slice(0, 10));
     await page.getByLabel("Digit 1 of the code").click();
     await page.keyboard.type(await mailedCode(email));
@@ -142,7 +142,7 @@ describeInBrowser("a user of a provider", () => {
 describeInBrowser("an invited user", () => {
   const browsing = useBrowser();
 
-  /** Invites someone to a shop's team; returns the email's link. */
+  /** Invites someone to a shop's team; returns the link in the email. */
   async function invite(shop: PageShop, email: string, role: Role): Promise<string> {
     const { page } = await browsing.visit(QUIET);
     const context = page.context();
@@ -151,7 +151,7 @@ describeInBrowser("an invited user", () => {
     return linkIn(shop.baseUrl, email, /\/invitations#token=\S+/);
   }
 
-  it("signs in through the email's link, accepts, and sees what their role allows", async () => {
+  it("signs in through the link in the email, accepts, and sees what their role allows", async () => {
     const shop = await openShop(["USDT"]);
     const email = freshAddress();
     const link = await invite(shop, email, "VIEWER");
@@ -181,15 +181,15 @@ describeInBrowser("an invited user", () => {
     await page.goto("/console");
     await untilPage(page, "Welcome");
     await page.getByRole("link", { name: "See your invitations" }).click();
-    await page.getByText(/invites you to work for .*, as member\.$/).waitFor();
+    await page.getByText(/has invited you to the team of .*, as member\.$/).waitFor();
     await page.goto(`/console/${shop.merchantId}/invoices`);
     await page.getByText("This could not be loaded").waitFor();
     await page.goto("/invitations");
-    await page.getByRole("button", { name: /^Accept the invitation of/ }).click();
+    await page.getByRole("button", { name: /^Accept the invitation to/ }).click();
     await untilPage(page, "Home");
   });
 
-  it("sees that the account is the wrong one, and accepts with the right one", async () => {
+  it("sees that they are signed in with the wrong account, and accepts with the right one", async () => {
     const shop = await openShop(["USDT"]);
     const email = freshAddress();
     const link = await invite(shop, email, "ADMIN");
@@ -215,9 +215,9 @@ describeInBrowser("an owner", () => {
     return page;
   }
 
-  it("disables a changed wallet with the email's link, without signing in, and only once", async () => {
+  it("disables a changed wallet with the link in the email, without signing in, and only once", async () => {
     const shop = await openShop([]);
-    // A user's own change: a user whose only factor is their mailbox gets the link.
+    // The owner changes a wallet, and gets the link because their only factor is their mailbox.
     const owner = await ownerOf(shop);
     const wallet = await post(owner.context(), `/api/v1/merchants/merchant/${shop.merchantId}/wallets`, {
       walletType: "DIRECT_WALLET",
@@ -228,20 +228,20 @@ describeInBrowser("an owner", () => {
     const link = await linkIn(shop.baseUrl, emailOf(shop.merchantId, "OWNER"), /\/wallets\/disable#token=\S+/);
     const { page } = await browsing.visit({ ...QUIET, alsoSaid: /status of 40\d/ });
     await page.goto(link);
-    await page.getByRole("button", { name: "Disable the wallet" }).click();
-    await page.getByText("The wallet is disabled").waitFor();
+    await page.getByRole("button", { name: "Disable wallet" }).click();
+    await page.getByText("Wallet disabled").waitFor();
     expect(await shop.call("GET", `/wallets/${wallet.id}`)).toMatchObject({ isEnabled: false });
     await page.goto("about:blank");
     await page.goto(link);
-    await page.getByRole("button", { name: "Disable the wallet" }).click();
+    await page.getByRole("button", { name: "Disable wallet" }).click();
     await page.getByRole("alert").waitFor();
   });
 
   it.each([
     ["Accept", "Paid", "Accepted manually"],
     ["Dismiss", "Cancelled", "Dismissed manually"],
-    ["Money returned", "Cancelled", "Money returned"],
-  ])("decides an invoice under review: %s", async (decision, state, decided) => {
+    ["Mark as returned", "Cancelled", "Marked as returned"],
+  ])("resolves an invoice under review: %s", async (decision, state, decided) => {
     const shop = await openShop(["USDT"]);
     const { id } = await shop.createInvoice({ name: "Undecided" });
     await shop.cancelInvoice(id);
@@ -250,23 +250,23 @@ describeInBrowser("an owner", () => {
     });
     const page = await ownerOf(shop);
     await page.goto(`/console/${shop.merchantId}/invoices/${id}`);
-    await page.getByRole("button", { name: "Decide" }).click();
+    await page.getByRole("button", { name: "Resolve" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText(decision, { exact: true }).first().click();
     await dialog.getByRole("button", { name: decision }).click();
-    await dialog.getByText("Say why").waitFor();
+    await dialog.getByText("Enter a reason").waitFor();
     await dialog.getByLabel("Reason").fill("Agreed on the phone");
-    if (decision === "Money returned") await dialog.getByLabel(/^Hash/).fill("0xabc123");
+    if (decision === "Mark as returned") await dialog.getByLabel("Return transaction hash").fill("0xabc123");
     await dialog.getByRole("button", { name: decision }).click();
     await dialog.waitFor({ state: "detached" });
     await page.getByText(decided).first().waitFor();
     await page.getByText("Agreed on the phone").waitFor();
-    await expect.poll(() => page.getByText("0xabc123").count()).toBe(decision === "Money returned" ? 1 : 0);
+    await expect.poll(() => page.getByText("0xabc123").count()).toBe(decision === "Mark as returned" ? 1 : 0);
     await page.getByText("This invoice needs your decision").waitFor({ state: "detached" });
     await page.getByRole("heading", { level: 1 }).locator("..").getByText(state, { exact: true }).waitFor();
   });
 
-  it("is not offered to accept an invoice that was paid in full", async () => {
+  it("has no option to accept an invoice that was paid in full", async () => {
     const shop = await openShop(["USDT"]);
     const { id } = await shop.createInvoice({ name: "Paid too much" });
     changeDatabase(inject("testbed"), (database) => {
@@ -274,7 +274,7 @@ describeInBrowser("an owner", () => {
     });
     const page = await ownerOf(shop);
     await page.goto(`/console/${shop.merchantId}/invoices/${id}`);
-    await page.getByRole("button", { name: "Decide" }).click();
+    await page.getByRole("button", { name: "Resolve" }).click();
     const decisions = page.getByRole("dialog").getByRole("radiogroup");
     await expect.poll(() => decisions.getByRole("radio").count()).toBe(2);
     await page.getByRole("dialog").getByLabel("Reason").fill("Kept for the next order");
@@ -298,7 +298,7 @@ async function signOut(page: Page): Promise<void> {
   await page.getByLabel("Email address").waitFor();
 }
 
-/** Ten minutes later: the factor from the sign-in no longer counts. */
+/** Makes the factor from the sign-in too old for a change, as if ten minutes had passed. */
 function outliveProof(email: string): void {
   changeDatabase(inject("testbed"), (database) => {
     const { changes } = database
@@ -311,7 +311,7 @@ function outliveProof(email: string): void {
   });
 }
 
-/** A call in a browser's session. */
+/** Makes a call in a browser's session. */
 async function post(context: BrowserContext, path: string, data: unknown): Promise<{ readonly id: string }> {
   const { baseUrl } = inject("testbed");
   const answer = await context.request.post(baseUrl + path, { data, headers: { origin: baseUrl } });

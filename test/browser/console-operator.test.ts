@@ -1,12 +1,13 @@
-// The operators' page: the deployment's state and its switches. Pauses and re-reads themselves: test/worker/detection/switches.test.ts.
+// The operators' page: the deployment's state and its switches. What pauses and rereads do is tested in test/worker/detection/switches.test.ts.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
+import { parseChainSources } from "../../src/chains/sources/chain-sources.ts";
 import { enter } from "./console-entry.ts";
 import { findings, REFUSED_IN_CONSOLE, untilPage } from "./console-harness.ts";
 import { describeInBrowser, ON_ETH, openShop, until, useBrowser } from "./harness.ts";
 import { changeDatabase, emailOf, makeOperator, takeShop } from "./testbed.ts";
 
-/** Mantine removes elements after their transition. */
+/** Turns transitions off, because Mantine removes an element only once its transition has ended. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE } as const;
 const WITHIN_MS = 120_000;
 
@@ -30,7 +31,7 @@ describeInBrowser("the operator page", () => {
     return { page, testbed, shop };
   }
 
-  it("is absent for everyone else", async () => {
+  it("is not shown to users who are not operators", async () => {
     const testbed = inject("testbed");
     const { page } = await browsing.visit(QUIET);
     await enter(page.context(), testbed.baseUrl, emailOf(takeShop(testbed).merchantId, "OWNER"));
@@ -42,11 +43,11 @@ describeInBrowser("the operator page", () => {
     expect(await page.getByRole("heading", { name: "Merchants" }).count()).toBe(0);
   });
 
-  it("shows the deployment's state, and rereads a network's range with its progress", async () => {
+  it("shows the deployment's state, and rereads a range of blocks and shows its progress", async () => {
     const { page } = await opened();
-    // An invoice that awaits payment on the network keeps it read.
+    // The network is read because an invoice awaits payment on it.
     await (await openShop(["USDT"])).createInvoice({ rawAmount: 30, paymentMethods: [ON_ETH("USDT")] });
-    await region(page, "Status").getByText("Works", { exact: true }).waitFor();
+    await region(page, "Status").getByText("Healthy", { exact: true }).waitFor();
     const networks = region(page, "Networks");
     await until(
       () => networks.getByText(/Block \d/).count(),
@@ -54,20 +55,83 @@ describeInBrowser("the operator page", () => {
       WITHIN_MS,
     );
     expect(await findings(page)).toEqual([]);
-    await networks.getByRole("button", { name: "Read again: ETH" }).click();
+    await networks.getByRole("button", { name: "Rescan: ETH" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("From block").fill("999999999");
-    await dialog.getByRole("button", { name: "Read again" }).click();
-    await dialog.getByText("The last block is before the first.").waitFor();
+    await dialog.getByRole("button", { name: "Rescan" }).click();
+    await dialog.getByText('"To block" must not be lower than "From block".').waitFor();
     expect(await findings(page)).toEqual([]);
     await dialog.getByLabel("From block").fill("1");
-    await dialog.getByRole("button", { name: "Read again" }).click();
-    await networks.getByText(/Read again .*: blocks 1 to \d/).waitFor({ timeout: WITHIN_MS });
+    await dialog.getByRole("button", { name: "Rescan" }).click();
+    await networks.getByText(/Rescanned .*: blocks 1 to \d/).waitFor({ timeout: WITHIN_MS });
   });
 
-  it("pauses and resumes a network, saying what that does", async () => {
+  it("shows the host of a network's source, and tries the source", async () => {
     const { page, testbed } = await opened();
-    // A network that no other test needs.
+    const networks = region(page, "Networks");
+    const { host } = new URL(testbed.chainUrl);
+    await networks.getByText(`Source 1, evm-rpc at ${host} (read first)`).first().waitFor();
+    await networks.getByRole("button", { name: "Try sources: ETH" }).click();
+    const result = networks.getByRole("status").filter({ hasText: "Every source of ETH works" });
+    await result.getByText(/works, block [\d,]+ in [\d,]+ ms/).waitFor();
+    await networks
+      .getByText(/Last answered .*, block \d/)
+      .first()
+      .waitFor();
+    expect(await findings(page)).toEqual([]);
+  });
+
+  it("offers public sources for a network that has no source, with the value and the command that add them", async () => {
+    const { page } = await opened();
+    const offers = region(page, "Add data sources");
+    expect(await offers.getByLabel("ETH", { exact: true }).count()).toBe(0);
+    await offers.getByLabel("BTC", { exact: true }).check();
+    await offers.getByLabel("Ethereum Sepolia testnet").check();
+    await offers.getByText("BTC: mempool.space").waitFor();
+    expect(await offers.getByText("Untried").count()).toBe(4);
+    await offers
+      .getByText(/The vendor learns: Each address of yours/)
+      .first()
+      .waitFor();
+    const command = await offers.getByLabel("Command that adds the sources").textContent();
+    expect(command).toBe("npm run wrangler -- secret put CHAIN_SOURCES_2 --name <name of the deployment>");
+    const value = await offers.getByLabel("Value to paste").textContent();
+    const parsed = parseChainSources({ CHAIN_SOURCES_2: value ?? "" });
+    expect(parsed.ok && [...parsed.value.keys()]).toEqual(["BTC", "ETH_SEPOLIA"]);
+    expect(await findings(page)).toEqual([]);
+  });
+
+  it("warns until an operator confirms that a test alert arrived, and shows what each channel answered", async () => {
+    const { page, testbed } = await opened();
+    changeDatabase(testbed, (database) => database.exec("DELETE FROM alert_proof"));
+    await page.reload();
+    await untilPage(page, "Operator");
+    const status = region(page, "Status");
+    await status.getByText("Nobody has confirmed that alerts arrive").waitFor();
+    expect(await findings(page)).toEqual([]);
+    expect(await status.getByRole("button", { name: "It arrived" }).count()).toBe(0);
+    await status.getByRole("button", { name: "Send test alert" }).click();
+    await status.getByText("accepted by the mail provider").first().waitFor();
+    expect(await findings(page)).toEqual([]);
+    await status.getByRole("button", { name: "It arrived" }).click();
+    await status.getByText("A test alert was last confirmed").waitFor();
+    expect(await status.getByText("Nobody has confirmed that alerts arrive").count()).toBe(0);
+    expect(await findings(page)).toEqual([]);
+    // As after a change of the settings.
+    const others = "UPDATE alert_proof SET accepted_settings = 'others', proved_settings = 'others'";
+    changeDatabase(testbed, (database) => database.exec(others));
+    await page.reload();
+    await status.getByText("Nobody has confirmed that alerts still arrive").waitFor();
+    expect(await status.getByRole("button", { name: "It arrived" }).count()).toBe(0);
+    expect(await findings(page)).toEqual([]);
+    await status.getByRole("button", { name: "Send test alert" }).click();
+    await status.getByRole("button", { name: "It arrived" }).click();
+    await status.getByText("still arrive").waitFor({ state: "detached" });
+  });
+
+  it("pauses and resumes a network, and explains the effect", async () => {
+    const { page, testbed } = await opened();
+    // Uses a network that no other test needs.
     changeDatabase(testbed, (database) =>
       database.exec(
         `INSERT INTO network_cursors (network, is_resting, since_ms, checkpoints, passed_ms, last_moved_at_ms, progress)
@@ -78,7 +142,7 @@ describeInBrowser("the operator page", () => {
     await untilPage(page, "Operator");
     const networks = region(page, "Networks");
     await networks.getByRole("button", { name: "Pause: LTC" }).press("Enter");
-    await page.getByText(/Invoices that wait for it stay open/).waitFor();
+    await page.getByText(/Invoices that await payment on it stay open/).waitFor();
     expect(await findings(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await networks.getByRole("button", { name: "Pause: LTC" }).click();
@@ -109,7 +173,7 @@ describeInBrowser("the operator page", () => {
     await merchants.getByText("<b>الميناء</b>").first().waitFor();
     expect(await create()).toBe(201);
     await merchants.getByRole("button", { name: /^Suspend/ }).click();
-    await page.getByText(/Payments to what they were given are still found/).waitFor();
+    await page.getByText(/Payments to addresses they already have are still detected/).waitFor();
     expect(await findings(page)).toEqual([]);
     await confirm(page, "Suspend");
     await merchants.getByText("Suspended", { exact: true }).waitFor();
@@ -119,10 +183,10 @@ describeInBrowser("the operator page", () => {
     await merchants.getByText("Suspended", { exact: true }).waitFor({ state: "detached" });
     expect(await create()).toBe(201);
     await merchants.getByLabel("Search merchants").fill("zzz");
-    await merchants.getByText("No merchant has this name or id.").waitFor();
+    await merchants.getByText("No merchant has this name or ID.").waitFor();
   });
 
-  it("adds an operator and removes one, and names the keys", async () => {
+  it("adds and removes an operator, and lists the deployment's keys", async () => {
     const { page, shop } = await opened();
     const operators = region(page, "Operators");
     await operators.getByText("You", { exact: true }).waitFor();
@@ -131,7 +195,7 @@ describeInBrowser("the operator page", () => {
     const add = () => dialog.getByRole("button", { name: "Add", exact: true }).click();
     await dialog.getByLabel("Email address").fill("nobody@example.com");
     await add();
-    await dialog.getByText(/Nobody has an account with this address/).waitFor();
+    await dialog.getByText(/No user has this email address/).waitFor();
     const admin = emailOf(shop.merchantId, "ADMIN");
     await dialog.getByLabel("Email address").fill(admin);
     await add();

@@ -1,25 +1,27 @@
 // Every console page in one list: scripts/console-pictures.ts takes a picture of each, and console-look.test.ts checks each with axe, in both
-// schemes. A new page adds a line.
+// schemes. For a new page, add a line.
 import type { Page } from "playwright-core";
 import { untilIdle } from "../support/page-idle.ts";
 import { follow } from "./console-links.ts";
 import type { Course, Month } from "./console-month.ts";
 import { emailOf } from "./testbed.ts";
 
-/** The viewer: nobody signed in, the owner of a full month or of a merchant that has nothing yet, or an operator of the deployment. */
+/**
+ * Who sees the page: a visitor who is not signed in, the owner of a merchant with a month of data or without data, or an operator of the deployment.
+ */
 type Viewer = "NOBODY" | "MONTH" | "NEWCOMER" | "OPERATOR";
 
-/** What pages show: a merchant's month, or one with nothing. */
+/** The data that pages show: a merchant with a month of data, or one without data. */
 export type Seen = Pick<Month, "merchantId"> & Partial<Month>;
 
 export interface ConsolePage {
-  /** In its pictures too. */
+  /** The page's name, also used in the file names of its screenshots. */
   readonly name: string;
   readonly viewers: readonly Viewer[];
   readonly path: (of: Seen) => string;
-  /** Its `h1`; undefined if that is the invoice's name. */
+  /** The page's `h1`; undefined if that is the invoice's name. */
   readonly heading?: string;
-  /** Opens what is to be shown, once the page is loaded. */
+  /** Brings the loaded page into the state that is to be shown. */
   readonly act?: (page: Page) => Promise<void>;
 }
 
@@ -70,17 +72,23 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { name: "reports", viewers: BOTH, path: of("/reports"), heading: "Reports" },
   { name: "invoices-none-found", viewers: ALONE, path: of("/invoices?search=zzz"), heading: "Invoices" },
   ...(["awaiting", "confirming", "paid", "overpaid", "underpaid", "late", "open"] as const).map(invoice),
-  { ...invoice("late"), name: "decide", act: button("Decide") },
+  { ...invoice("late"), name: "decide", act: button("Resolve") },
   { ...invoice("awaiting"), name: "edit-invoice", act: button("Edit") },
   { name: "payments", viewers: BOTH, path: of("/payments"), heading: "Payments to review" },
-  { name: "look-up", viewers: ALONE, path: of("/payments"), heading: "Payments to review", act: button("Look up a") },
-  { name: "payment", viewers: ALONE, path: unmatched, heading: "77.123456 USDT", act: button("Show what the source") },
+  {
+    name: "look-up",
+    viewers: ALONE,
+    path: of("/payments"),
+    heading: "Payments to review",
+    act: button("Look up transaction"),
+  },
+  { name: "payment", viewers: ALONE, path: unmatched, heading: "77.123456 USDT", act: button("Show source data") },
   { name: "assign", viewers: ALONE, path: unmatched, heading: "77.123456 USDT", act: button("Assign to this invoice") },
-  { name: "ignore", viewers: ALONE, path: unmatched, heading: "77.123456 USDT", act: button("Ignore it") },
+  { name: "ignore", viewers: ALONE, path: unmatched, heading: "77.123456 USDT", act: button("Ignore payment") },
   { name: "wallets", viewers: BOTH, path: of("/wallets"), heading: "Wallets" },
   { name: "new-wallet", viewers: ALONE, path: of("/wallets"), heading: "Wallets", act: pasteKey },
   { name: "wallet", viewers: ALONE, path: of("/wallets"), heading: "Wallets", act: row(/^BTC/, "All wallets") },
-  { name: "readiness", viewers: BOTH, path: of("/readiness"), heading: "Can I take money now?" },
+  { name: "readiness", viewers: BOTH, path: of("/readiness"), heading: "Can I accept payments now?" },
   { name: "products", viewers: BOTH, path: of("/products"), heading: "Products" },
   { name: "new-product", viewers: ALONE, path: of("/products"), heading: "Products", act: button("New product") },
   { name: "product", viewers: ALONE, path: of("/products"), heading: "Products", act: row(/grinder/, "All products") },
@@ -115,14 +123,14 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { name: "operator", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator" },
   { name: "pause", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator", act: button("Pause") },
   { name: "suspend", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator", act: button("Suspend") },
-  { name: "reread", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator", act: button("Read again") },
+  { name: "reread", viewers: ["OPERATOR"], path: () => "/operator", heading: "Operator", act: button("Rescan") },
 ];
 
 function of(rest: string) {
   return ({ merchantId }: Seen) => `/console/${merchantId}${rest}`;
 }
 
-/** Opens the first row of a list with this name, and waits for its page, which has a way back. */
+/** Opens the first row with this name in a list, and waits for its page, which has a link back. */
 function row(name: RegExp, back: string) {
   return async (page: Page) => {
     await page.getByRole("link", { name }).first().click();
@@ -165,8 +173,8 @@ async function untilChart(page: Page): Promise<void> {
 }
 
 async function openNeed(page: Page): Promise<void> {
-  await page.getByRole("button", { name: /Payments fit no invoice/ }).click();
-  await page.getByRole("article", { name: "Payments fit no invoice" }).waitFor();
+  await page.getByRole("button", { name: /Unmatched payments/ }).click();
+  await page.getByRole("article", { name: "Unmatched payments" }).waitFor();
 }
 
 async function selectAll(page: Page): Promise<void> {
@@ -180,7 +188,7 @@ async function preview(page: Page): Promise<void> {
     .first()
     .click();
   await page.getByRole("menuitem", { name: "Preview" }).click();
-  await page.getByRole("dialog").getByRole("link", { name: "Open the invoice" }).waitFor();
+  await page.getByRole("dialog").getByRole("link", { name: "View invoice" }).waitFor();
 }
 
 async function search(page: Page): Promise<void> {
@@ -194,18 +202,18 @@ async function fillNewInvoice(page: Page): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("combobox", { name: "Product" }).click();
   await page.getByRole("option", { name: /^Hand grinder/ }).click();
-  await dialog.getByRole("combobox", { name: "Known customer" }).click();
+  await dialog.getByRole("combobox", { name: "Existing customer" }).click();
   await page.getByRole("option", { name: /kenji/ }).click();
 }
 
-/** With its last request and response. */
+/** Opens the endpoint's page, with its last request and response. */
 async function failingEndpoint(page: Page): Promise<void> {
   await row(/warehouse/, "All endpoints")(page);
   await page
     .getByRole("button", { name: /payment\./ })
     .first()
     .click();
-  await page.getByText("The body that endpoints receive").waitFor();
+  await page.getByText("Request body that endpoints receive").waitFor();
 }
 
 async function newestEvent(page: Page): Promise<void> {
@@ -213,7 +221,7 @@ async function newestEvent(page: Page): Promise<void> {
     .getByRole("button", { name: /invoice\./ })
     .first()
     .click();
-  await page.getByText("The body that endpoints receive").waitFor();
+  await page.getByText("Request body that endpoints receive").waitFor();
 }
 
 async function newestEntry(page: Page): Promise<void> {
@@ -236,9 +244,10 @@ export async function openConsolePage(page: Page, each: ConsolePage, of: Seen): 
   await untilShown(page, each);
 }
 
-/** Opens a page as a link of the open console does, with nothing that the previous page had opened. */
+/** Opens a page through the console's router, as a link does. Nothing stays open from the previous page. */
 export async function followToConsolePage(page: Page, each: ConsolePage, of: Seen): Promise<void> {
-  // The search overlays all pages. Dialogs and opened rows remain if a page links to itself, and this page is not reached by a link.
+  // Escape closes the search, which overlays all pages. Dialogs and opened rows would remain if the page stayed the same, so this first goes to a
+  // page that is not in the list.
   await page.keyboard.press("Escape");
   await follow(page, "/console/welcome");
   await page.getByRole("dialog").first().waitFor({ state: "detached" });

@@ -1,16 +1,19 @@
-// Products in the console: created with a picture, shared, taken off sale, changed and deleted.
+// Products in the console: they are created with a picture, shared, taken off sale, changed and deleted.
 import { expect, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
 import { openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** Mantine removes elements after their transition. A deleted object is read once more before its page is left. */
+/**
+ * Turns transitions off, because Mantine removes an element only once its transition has ended. Tolerates the 404 for a deleted object that its page
+ * rereads.
+ */
 const QUIET = {
   reducedMotion: "reduce",
   alsoSaid: new RegExp(`${EXPECTED_IN_CONSOLE.source}|status of 404`),
 } as const;
 
-/** One transparent pixel. */
+/** A picture of one transparent pixel. */
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
   "base64",
@@ -19,15 +22,15 @@ const PIXEL = Buffer.from(
 describeInBrowser("products", () => {
   const browsing = useBrowser();
 
-  it("are created with a picture, shared with a link, a code and a button, changed, and deleted by their name", async () => {
+  it("can be created with a picture, shared with a link, a QR code and a button, changed, and deleted after typing their name", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     await page.goto(`/console/${merchant.id}/products`);
-    await page.getByText("No product yet").waitFor();
+    await page.getByText("No products yet").waitFor();
     expect(await findings(page)).toEqual([]);
-    await page.getByRole("button", { name: "Create the first product" }).click();
+    await page.getByRole("button", { name: "Create your first product" }).click();
     const dialog = page.getByRole("dialog", { name: "New product" });
-    await dialog.getByRole("button", { name: "Create the product" }).click();
+    await dialog.getByRole("button", { name: "Create product" }).click();
     await dialog.getByText("Enter what you sell").waitFor();
     await dialog.getByLabel("Name", { exact: false }).first().fill('Tea & "cake" <b>');
     await dialog.getByLabel("Price").fill("12.5");
@@ -35,28 +38,28 @@ describeInBrowser("products", () => {
     await dialog.getByRole("img", { name: "The product" }).waitFor();
     await dialog.getByLabel("Phone number").check();
     expect(await findings(page)).toEqual([]);
-    await dialog.getByRole("button", { name: "Create the product" }).click();
+    await dialog.getByRole("button", { name: "Create product" }).click();
     await untilPage(page, 'Tea & "cake" <b>');
     await page.getByText("$12.50").waitFor();
-    await page.getByRole("img", { name: /^Picture of Tea/ }).waitFor();
-    await page.getByRole("img", { name: /^QR code of the page of Tea/ }).waitFor();
+    await page.getByRole("img", { name: /^Image of Tea/ }).waitFor();
+    await page.getByRole("img", { name: /^QR code for Tea/ }).waitFor();
     const snippet = (await page.locator("pre").textContent()) ?? "";
     expect(snippet).toContain("Buy Tea &amp; &quot;cake&quot; &lt;b&gt;");
     const [, link = ""] = /href="([^"]+)"/.exec(snippet) ?? [];
     expect((await page.request.get(link)).status()).toBe(200);
     expect(await findings(page)).toEqual([]);
     await page.getByRole("button", { name: "Take off sale" }).click();
-    await page.getByText("Not for sale at the moment").waitFor();
+    await page.getByText("Not for sale right now").waitFor();
     expect((await page.request.get(link)).status()).not.toBe(200);
     await page.getByRole("button", { name: "Put on sale" }).click();
     await page.getByText("For sale", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Edit" }).click();
-    const edited = page.getByRole("dialog", { name: "Edit the product" });
+    const edited = page.getByRole("dialog", { name: "Edit product" });
     await edited.getByLabel("Name", { exact: false }).first().fill("Tea");
     await edited.getByRole("button", { name: "Save" }).click();
     await untilPage(page, "Tea");
-    // The picture stays, though it was not resent.
-    await page.getByRole("img", { name: "Picture of Tea" }).waitFor();
+    // The picture must remain, although the form did not resend it.
+    await page.getByRole("img", { name: "Image of Tea" }).waitFor();
     await page.getByRole("link", { name: "All products" }).click();
     await page.getByLabel("Search products").fill("Te");
     await page.waitForURL(/search=Te/);
@@ -68,6 +71,6 @@ describeInBrowser("products", () => {
     await expect.poll(() => deletion.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
     await deletion.getByRole("textbox").fill("Tea");
     await deletion.getByRole("button", { name: "Delete" }).click();
-    await page.getByText("No product yet").waitFor();
+    await page.getByText("No products yet").waitFor();
   });
 });

@@ -1,4 +1,4 @@
-// Reports in the console: what was paid, added up in the reader's days, and the files of it.
+// Reports in the console: what was paid, summed up by days in the reader's time zone, and the files for download.
 import type { Page } from "playwright-core";
 import { beforeAll, expect, inject, it } from "vitest";
 import { enter } from "./console-entry.ts";
@@ -21,11 +21,11 @@ import { describeInBrowser, openShop, type PageShop, useBrowser } from "./harnes
 import { emailOf } from "./testbed.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** Five and a half hours ahead in summer and winter: its days differ from UTC's. */
+/** A time zone that is five and a half hours ahead in summer and winter, so that its days differ from UTC's. */
 const QUIET = { reducedMotion: "reduce", timezoneId: "Asia/Kolkata", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 const dayIn = (ms: number) => new Date(ms + 5.5 * 3_600_000).toISOString().slice(0, 10);
 
-/** Text that a spreadsheet would run, that looks like the end of a cell, or like a line's id. */
+/** Texts that a spreadsheet would run as formulas, or that look like the end of a cell, or like an id at the start of a line. */
 const HOSTILE = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", 'say "hi", twice', "two\nlines", `",inv_${"0".repeat(26)},"`];
 
 describeInBrowser("reports", () => {
@@ -45,7 +45,7 @@ describeInBrowser("reports", () => {
     return page;
   }
 
-  it("show what was paid by day, week, month and coin, in the days of the reader's time zone", async () => {
+  it("show what was paid by day, week, month and coin, with days in the reader's time zone", async () => {
     const page = await visit();
     const { from, to } = range();
     await openReports(page, shop, { from, to });
@@ -66,38 +66,38 @@ describeInBrowser("reports", () => {
     }
   });
 
-  it("take their days from the address, keep them there, and say if nothing was received in them", async () => {
+  it("cover the days in the URL, store newly chosen days there, and show a message if nothing was received", async () => {
     const page = await visit();
     const [first] = bills;
     const day = dayIn(Date.parse(first?.receivedAt ?? ""));
     await openReports(page, shop, { from: day, to: day });
     const ofDay = bills.filter(({ receivedAt }) => dayIn(Date.parse(receivedAt)) === day);
     await expect.poll(() => receivedShown(page)).toEqual(expectedReceived(ofDay));
-    await choosePreset(page, "Choose the days");
+    await choosePreset(page, "Choose dates");
     await page.getByLabel("From", { exact: true }).fill("2020-02-01");
     await page.getByLabel("To", { exact: true }).fill("2020-02-29");
     await page.waitForURL(/from=2020-02-01&to=2020-02-29/);
-    await page.getByText("Nothing was received on these days").waitFor();
+    await page.getByText("Nothing received on these days").waitFor();
     await page.reload();
     await untilPage(page, "Reports");
     expect(await page.getByLabel("From", { exact: true }).inputValue()).toBe("2020-02-01");
-    await page.getByText("Nothing was received on these days").waitFor();
+    await page.getByText("Nothing received on these days").waitFor();
     const file = await downloaded(page, "Export payments");
     expect(file.name).toBe("payments-2020-02-01-to-2020-02-29.csv");
     expect(file.text.split("\r\n")).toHaveLength(2);
-    // With the keyboard only, one part of the date after the other; a year is incomplete before its fourth digit.
+    // The date is typed part by part; the year is incomplete before its fourth digit.
     await page.getByLabel("From", { exact: true }).focus();
     await page.keyboard.type("03152018");
     await page.waitForURL(/from=2018-03-15/);
     await page.getByRole("alert").getByText("At most 400 days").waitFor();
     await page.getByRole("button", { name: "Export payments" }).waitFor();
     await page.getByLabel("To", { exact: true }).fill("2018-03-14");
-    await page.getByRole("alert").getByText("The last day is before the first").waitFor();
+    await page.getByRole("alert").getByText("The end date must not be before the start date").waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Export payments" }).count()).toBe(0);
     expect(await findings(page)).toEqual([]);
   });
 
-  it("can be chosen by named ranges of days", async () => {
+  it("can be limited to a predefined range of days, such as last month", async () => {
     const page = await visit();
     await openReports(page, shop, { from: "2020-02-01", to: "2020-02-29" });
     const today = dayIn(Date.now());
@@ -114,17 +114,17 @@ describeInBrowser("reports", () => {
     expect(await findings(page)).toEqual([]);
   });
 
-  it("of a merchant who has sold nothing yet say what will be there", async () => {
+  it("show a message and no tables to a merchant that has received nothing", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     await page.goto(`/console/${merchant.id}/reports`);
     await untilPage(page, "Reports");
-    await page.getByText("Nothing was received on these days").waitFor();
+    await page.getByText("Nothing received on these days").waitFor();
     expect(await page.getByRole("table").count()).toBe(0);
     expect(await findings(page)).toEqual([]);
   });
 
-  it("export the payments of the days that they show as CSV and JSON lines, with the same sums", async () => {
+  it("export the payments of the displayed days as CSV and JSON lines, whose sums equal those on the page", async () => {
     const page = await visit();
     const { from, to } = range();
     await openReports(page, shop, { from, to });
@@ -143,7 +143,7 @@ describeInBrowser("reports", () => {
     expect(expectedReceived(sold)).toEqual(await receivedShown(page));
   });
 
-  it("export the statement of a month, whose sums are the totals that the page shows of it", async () => {
+  it("export the statement of a month, with the same sums as the page shows for that month", async () => {
     const page = await visit();
     const [first] = bills;
     const month = dayIn(Date.parse(first?.receivedAt ?? "")).slice(0, 7);
@@ -154,7 +154,7 @@ describeInBrowser("reports", () => {
     await page.getByRole("combobox", { name: "Monthly statement" }).click();
     const name = new Intl.DateTimeFormat("en-US", { month: "long", year: "numeric" }).format(Date.parse(to));
     await page.getByRole("option", { name }).click();
-    const file = await downloaded(page, "Export the statement");
+    const file = await downloaded(page, "Export statement");
     expect(file.name).toBe(`statement-${month}.jsonl`);
     const lines = file.text
       .trim()
@@ -162,7 +162,9 @@ describeInBrowser("reports", () => {
       .map((line) => JSON.parse(line));
     const of = (kind: string) => lines.filter(({ line }) => line === kind);
     const inMonth = bills.filter(({ receivedAt }) => dayIn(Date.parse(receivedAt)).startsWith(month));
-    expect(of("PAYMENT").map(({ txHash }) => txHash)).toEqual(inMonth.map(({ txHash }) => txHash));
+    // Lines are in the order in which payments were recorded, which may differ from the order in which they were made.
+    const hashesOf = (list: readonly { readonly txHash: string }[]) => list.map(({ txHash }) => txHash).toSorted();
+    expect(hashesOf(of("PAYMENT"))).toEqual(hashesOf(inMonth));
     const money = ({ fiatAmount, currency }: (typeof lines)[number]) =>
       new Intl.NumberFormat("en-US", { style: "currency", currency, maximumFractionDigits: 18 }).format(fiatAmount);
     expect(of("CURRENCY_TOTAL").map(money).toSorted()).toEqual(await receivedShown(page));
@@ -174,7 +176,7 @@ describeInBrowser("reports", () => {
     }
   });
 
-  it("escape hostile names so that no spreadsheet runs them and none ends a line", async () => {
+  it("escape hostile names so that no spreadsheet runs them as formulas and no name breaks a line", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page, { isBare: true });
     for (const name of HOSTILE)

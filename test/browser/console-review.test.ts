@@ -1,4 +1,4 @@
-// Payments to review: what no rule could credit is compared with the invoices it may be meant for, and decided by a user.
+// Payments to review: a payment that no rule could credit is compared with the invoices it may be meant for, and a user decides.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { EXPECTED_IN_CONSOLE, findings, untilPage } from "./console-harness.ts";
@@ -6,7 +6,7 @@ import { createOrder, type OrderFacts, openMerchant } from "./console-merchant.t
 import { describeInBrowser, mine, until, useBrowser } from "./harness.ts";
 import { endInvoiceIn } from "./testbed.ts";
 
-/** Mantine removes elements after their transition. */
+/** Turns transitions off, because Mantine removes an element only once its transition has ended. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 describeInBrowser("payments to review", () => {
@@ -15,17 +15,17 @@ describeInBrowser("payments to review", () => {
   const decide = async (page: Page, button: string) => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: button }).click();
-    await dialog.getByText("Say why: it is kept with the payment").waitFor();
+    await dialog.getByText("Enter a reason; it is saved with the payment").waitFor();
     await dialog.getByLabel("Reason").fill("The customer named the order");
     await dialog.getByRole("button", { name: button }).click();
     await dialog.waitFor({ state: "detached" });
   };
 
-  it("are listed, and the page says so if there are none", async () => {
+  it("are listed, and the page shows a message if there are none", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await page.goto(`/console/${merchant.id}/payments`);
-    await page.getByText("No payment waits for you").waitFor();
+    await page.getByText("No payments to review").waitFor();
     expect(await findings(page)).toEqual([]);
     await createOrder(merchant, "Order 4001");
     await merchant.receive("0.04");
@@ -34,7 +34,7 @@ describeInBrowser("payments to review", () => {
     expect(await findings(page)).toEqual([]);
   });
 
-  it("show a payment next to its candidates, and credit the one a user chooses, in two steps", async () => {
+  it("are shown with their candidate invoices, and credited in two steps to the invoice that a user chooses", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const meant = await createOrder(merchant, "Order 5001");
@@ -44,34 +44,36 @@ describeInBrowser("payments to review", () => {
     await page.getByRole("link", { name: "0.01 ETH" }).click();
     await untilPage(page, "0.01 ETH");
     const candidate = page.getByRole("region", { name: "Order 5001" });
-    await candidate.getByText("Not chosen because the amount is not what it asks for.").waitFor();
+    await candidate.getByText("Not chosen because the amount differs from the amount due.").waitFor();
     const named = page.getByRole("region", { name: "Order 5002" });
     await named.getByText("Not chosen because").waitFor();
     const why = candidate.getByRole("list", { name: "Why it is listed" });
-    await why.getByText(/% (less|more) than the .* that it asked for/).waitFor();
-    await why.getByText(/It was made .* before the payment|It was made .* after the payment/).waitFor();
+    await why.getByText(/% (less|more) than the .* requested/).waitFor();
+    await why
+      .getByText(/The invoice was created .* before the payment|The invoice was created .* after the payment/)
+      .waitFor();
     const [payment] = (await merchant.call<{ data: { txHash: string }[] }>("GET", "/payments")).data;
     const claim = { data: { network: "ETH", txHash: payment?.txHash } };
     expect((await page.request.post(`/api/v1/checkout/${other.id}/claims`, claim)).status()).toBe(202);
     await page.reload();
-    await named.getByText("Its payer named this transaction.").waitFor();
-    expect(await candidate.getByText("Its payer named").count()).toBe(0);
-    // The payment's own card has no order heading: the named one is the first candidate.
+    await named.getByText("This transaction was entered on its payment page.").waitFor();
+    expect(await candidate.getByText("This transaction was entered on its payment page").count()).toBe(0);
+    // Only the candidates have an order's name as their heading. The invoice on whose page the transaction was entered comes first.
     const headings = await page.getByRole("heading", { name: /^Order 500/ }).allTextContents();
     expect(headings).toEqual(["Order 5002", "Order 5001"]);
     expect(await findings(page)).toEqual([]);
     await candidate.getByRole("button", { name: "Assign to this invoice" }).click();
-    await page.getByRole("dialog").getByText("This cannot be taken back.").waitFor();
+    await page.getByRole("dialog").getByText("This cannot be undone.").waitFor();
     expect(await findings(page)).toEqual([]);
-    await decide(page, "Assign it");
-    await page.getByText("Assigned by hand", { exact: true }).waitFor();
+    await decide(page, "Assign payment");
+    await page.getByText("Assigned manually", { exact: true }).waitFor();
     const { amountReceived } = await merchant.call<OrderFacts>("GET", `/invoices/${meant.id}`);
     expect(Number(amountReceived)).toBeGreaterThan(30);
-    await page.getByRole("link", { name: "Open the invoice" }).click();
+    await page.getByRole("link", { name: "View invoice" }).click();
     await untilPage(page, "Order 5001");
   });
 
-  it("can be ignored, with an undo, and credited to an invoice that no rule suggested", async () => {
+  it("can be ignored, reopened, and credited to an invoice that no rule suggested", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await createOrder(merchant, "Order 6000");
@@ -80,34 +82,34 @@ describeInBrowser("payments to review", () => {
     await page.goto(`/console/${merchant.id}/payments/${paymentId}`);
     await page.getByRole("region", { name: "Order 6000" }).getByText("Not chosen because").waitFor();
     const ignore = async () => {
-      await page.getByRole("button", { name: "Ignore it" }).click();
-      await decide(page, "Ignore it");
-      await page.getByText("Ignored by hand").waitFor();
+      await page.getByRole("button", { name: "Ignore payment" }).click();
+      await decide(page, "Ignore payment");
+      await page.getByText("Ignored manually").waitFor();
     };
     await ignore();
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("Reopened by hand").waitFor();
+    await page.getByText("Reopened manually").waitFor();
     await ignore();
-    // Later, from the list of what was ignored, whose filter is in the address.
+    // The user decides later, in the list of ignored payments; the list's filter is in the page's address.
     await page.goto(`/console/${merchant.id}/payments`);
-    await page.getByText("No payment waits for you").waitFor();
-    await page.getByRole("combobox", { name: "State" }).click();
+    await page.getByText("No payments to review").waitFor();
+    await page.getByRole("combobox", { name: "Status" }).click();
     await page.getByRole("option", { name: "Ignored" }).click();
     await page.waitForURL(/status=IGNORED/);
     await page.reload();
     await page.getByRole("link", { name: "0.05 ETH" }).click();
-    await page.getByRole("button", { name: "Put it back" }).click();
-    await page.getByText("Reopened by hand").waitFor();
+    await page.getByRole("button", { name: "Reopen payment" }).click();
+    await page.getByText("Reopened manually").waitFor();
     await page.getByRole("combobox", { name: "Invoice" }).fill("six");
     await page.getByRole("option", { name: /^Order 6001/ }).click();
-    await page.getByRole("button", { name: "Assign to the chosen invoice" }).click();
-    await decide(page, "Assign it");
-    await page.getByText("Assigned by hand", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Assign to selected invoice" }).click();
+    await decide(page, "Assign payment");
+    await page.getByText("Assigned manually", { exact: true }).waitFor();
     const read = () => merchant.call<OrderFacts>("GET", `/invoices/${other.id}`);
     expect((await read()).amountReceived).not.toBe("0.000000");
   });
 
-  it("link to invoices that need a decision, and find a transaction that a customer names", async () => {
+  it("are listed with the invoices that need a decision, and a transaction can be looked up by its hash", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     const late = await createOrder(merchant, "Order 7001");
@@ -120,18 +122,18 @@ describeInBrowser("payments to review", () => {
     const paymentId = await merchant.receive(late.paymentMethods[0]?.amount ?? "");
     const { txHash } = await merchant.call<{ readonly txHash: string }>("GET", `/payments/${paymentId}`);
     await page.goto(`/console/${merchant.id}/payments`);
-    const waiting = page.getByRole("region", { name: "Invoices that wait for a decision" });
+    const waiting = page.getByRole("region", { name: "Invoices that need a decision" });
     await waiting.getByRole("link", { name: "Order 7001" }).waitFor();
     expect(await findings(page)).toEqual([]);
-    await page.getByRole("button", { name: "Look up a transaction" }).click();
+    await page.getByRole("button", { name: "Look up transaction" }).click();
     await page.getByRole("dialog").getByLabel("Transaction hash").fill(txHash);
-    await page.getByRole("button", { name: "Look it up" }).click();
-    await page.getByRole("link", { name: "Open the invoice" }).click();
+    await page.getByRole("button", { name: "Look up", exact: true }).click();
+    await page.getByRole("link", { name: "View invoice" }).click();
     await untilPage(page, "Order 7001");
     await page.getByText("This invoice needs your decision").waitFor();
   });
 
-  it("show everything except the decisions to a member who may not decide", async () => {
+  it("are shown without the buttons for decisions to a member who may not decide", async () => {
     const { page } = await browsing.visit(QUIET);
     const merchant = await openMerchant(page);
     await createOrder(merchant, "Order 8001");
@@ -144,7 +146,7 @@ describeInBrowser("payments to review", () => {
     await page.goto(`/console/${merchant.id}/payments/${paymentId}`);
     await untilPage(page, "0.03 ETH");
     await page.getByRole("region", { name: "Order 8001" }).getByText("Not chosen because").waitFor();
-    expect(await page.getByRole("button", { name: /Assign|Ignore|Put it back/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Assign|Ignore|Reopen/ }).count()).toBe(0);
     expect(await page.getByRole("region", { name: "Another invoice" }).count()).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
-// What each role sees: exactly the pages and buttons that its permissions allow, and nothing else. The permissions are those of the table in
-// docs/design/decisions.md, section 7. A new page adds a place with its buttons.
+// What each role sees: exactly the pages and buttons that its permissions allow, and nothing else. The permissions come from the table in
+// docs/design/decisions.md, section 7. A new page needs an area with its buttons.
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
@@ -8,40 +8,43 @@ import { untilIdle } from "../support/page-idle.ts";
 import { untilPage } from "./console-harness.ts";
 import { follow } from "./console-links.ts";
 
-/** What everyone who sees the page has. */
+/** Marks buttons that everyone who sees the page has. */
 export const ALL = null;
-/** A permission, or the roles whose rank also counts. */
+/** The required permission, or the allowed roles if the rank also counts. */
 export type Needs = string | readonly Role[] | typeof ALL;
 
-/** A limit for hangs on a busy machine. */
+/** A time limit that stops a test that hangs, generous for a busy machine. */
 export const PLACE_WITHIN_MS = 120_000;
 
-/** `S`: the shop with the data that the place shows. */
+/** A page in one of its states. `S` is the shop, with the data that the page shows. */
 export interface Area<S> {
   readonly name: string;
   readonly path: (shop: S) => string;
   readonly heading: string;
   readonly buttons: Readonly<Record<string, Needs>>;
-  /** Its parts with a heading. */
+  /** The headings of the page's sections, each with what a user needs to see it. */
   readonly sections?: Readonly<Record<string, Needs>>;
-  /** Without it the page is refused. For everyone by default. */
+  /** The permission that a user needs to open the page; if unset, everyone may open it. */
   readonly needs?: string;
-  /** The button that opens more of the page, once it is shown. */
+  /** The button that opens more of the page, to be clicked once it is shown. */
   readonly opens?: RegExp;
-  /** The row that is selected, once it is there. */
+  /** The row to select, once it is shown. */
   readonly selects?: RegExp;
-  /** A text of what it opens, unless that is a menu. */
+  /** A text in the part that the button opens; unset if it opens a menu. */
   readonly opened?: string;
-  /** Names of buttons whose text varies. */
+  /** Buttons whose names vary. */
   readonly besides?: RegExp;
-  /** The menu that it opens. */
+  /** The menu that the button opens. */
   readonly items?: Readonly<Record<string, Needs>>;
 }
 
-/** How many permissions each role has (Interface 2.3). */
+/** The number of permissions that each role has (Interface 2.3). */
 export const COUNTS = { OWNER: 34, ADMIN: 32, MEMBER: 15, VIEWER: 10 } as const;
 
-/** The table's rows are like `| invoice | view MV, create M, cancel |`; ADMIN has all but two, OWNER all. */
+/**
+ * Rows of the table look like `| invoice | view MV, create M, cancel |`: M is MEMBER, V is VIEWER. ADMIN has all permissions except two, OWNER has
+ * all.
+ */
 export function permissionsOf(role: Role): ReadonlySet<string> {
   const [, text = ""] = readFileSync("docs/design/decisions.md", "utf8").split("### Permissions\n");
   const [table = ""] = text.split("### ");
@@ -66,7 +69,7 @@ export function allowed(table: Readonly<Record<string, Needs>>, role: Role): rea
   return Object.entries(table).flatMap(([name, needs]) => (isMet(needs) ? [name] : []));
 }
 
-/** Follows links from an open page of the console to each place, and compares its content with the table. */
+/** Follows links from an open page of the console to each area, and compares its content with the table. */
 export async function expectPlaces<S>(
   page: Page,
   { places, shop, role }: { readonly places: readonly Area<S>[]; readonly shop: S; readonly role: Role },
@@ -99,10 +102,10 @@ async function openPlace<S>(page: Page, { heading, opens, opened, selects }: Are
   else await page.getByText(opened).waitFor();
 }
 
-/** What every role has, as often as it is shown: copy buttons of what is on chain, and the events that open. */
-const EVERYWHERE = /^(?:Copy (?!link|the id).*|invoice\..*)$/;
+/** Buttons that every role has, however often they are shown: copy buttons for what is on the chain, and events that can be opened. */
+const EVERYWHERE = /^(?:Copy (?!link|the ID).*|invoice\..*)$/;
 
-/** Each one's name for a screen reader. Copies of the same name count once, and so do the menus of rows. */
+/** The accessible name of each button. Buttons with the same name count once, and so do the menus of all rows. */
 async function namesOf(buttons: Locator): Promise<readonly string[]> {
   const names = await buttons.evaluateAll<readonly string[], Named>((all) =>
     all.map((each) => each.getAttribute("aria-label") ?? each.textContent),
@@ -111,7 +114,7 @@ async function namesOf(buttons: Locator): Promise<readonly string[]> {
   return [...new Set(known.filter((name) => !EVERYWHERE.test(name)))].toSorted();
 }
 
-/** What a function in the browser needs from an element. */
+/** The properties of an element that `namesOf` reads in the browser. */
 interface Named {
   readonly textContent: string;
   getAttribute(name: string): string | null;

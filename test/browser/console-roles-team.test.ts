@@ -1,4 +1,4 @@
-// What each role sees of Developers, Team, Settings and Audit (console-roles-harness.ts).
+// What each role sees on Developers, Team, Settings and Audit (console-roles-harness.ts).
 import { beforeAll, it } from "vitest";
 import { ROLES, type Role } from "../../src/accounts/roles/roles.ts";
 import { enter } from "./console-entry.ts";
@@ -11,7 +11,7 @@ import { emailOf } from "./testbed.ts";
 const DELIVERED_WITHIN_MS = 120_000;
 
 interface Shop extends PageShop {
-  /** Nothing answers there. */
+  /** No server answers at this address. */
   readonly endpoint: string;
 }
 
@@ -31,18 +31,18 @@ const endpointPath = ({ merchantId, endpoint }: Shop) => `/console/${merchantId}
 
 const OF_ENDPOINT: Readonly<Record<string, Needs>> = {
   "Send a ping": "webhook:update",
-  Change: "webhook:update",
+  Edit: "webhook:update",
   Replay: "webhook:update",
-  "Rotate the secret": "webhook:update",
+  "Rotate secret": "webhook:update",
   "Turn off": "webhook:update",
   "Delete: http://127.0.0.1:9/orders": "webhook:delete",
-  "Copy the id": ALL,
+  "Copy the ID": ALL,
 };
 
-/** The other members of the team; nobody acts on the owner. */
+/** The other members of the team; no one acts on the owner. */
 const OTHERS = ["ADMIN", "MEMBER", "VIEWER"] as const;
 
-/** Emails have the merchant's id, so that names of buttons are known once the shop is. */
+/** The emails contain the merchant's id, so the names of buttons are known once the shop exists. */
 function teamButtons({ merchantId }: Shop): Readonly<Record<string, Needs>> {
   const ofMembers = OTHERS.flatMap((role) => {
     const email = emailOf(merchantId, role);
@@ -54,11 +54,11 @@ function teamButtons({ merchantId }: Shop): Readonly<Record<string, Needs>> {
   const factors = ["Second factor", "Passkey", "Google account", "Verified email address"];
   return {
     ...Object.fromEntries(ofMembers),
-    ...Object.fromEntries(factors.map((name) => [`Require it: ${name}`, OWNER])),
+    ...Object.fromEntries(factors.map((name) => [`Require: ${name}`, OWNER])),
     "Send again: waiting@example.com": above("VIEWER", "team:invite"),
     "Revoke: waiting@example.com": "team:invite",
     Invite: "team:invite",
-    "Leave the team": ["ADMIN", "MEMBER", "VIEWER"],
+    "Leave team": ["ADMIN", "MEMBER", "VIEWER"],
   };
 }
 
@@ -74,7 +74,7 @@ function placesOf(shop: Shop): readonly Area<Shop>[] {
       buttons: {
         "New key": "api_key:create",
         [`28 permissions: ${KEY}`]: ALL,
-        [`Change: ${KEY}`]: "api_key:create",
+        [`Edit: ${KEY}`]: "api_key:create",
         [`Rotate: ${KEY}`]: "api_key:create",
         [`Revoke: ${KEY}`]: "api_key:delete",
       },
@@ -113,8 +113,8 @@ function placesOf(shop: Shop): readonly Area<Shop>[] {
       buttons: { ...OF_ENDPOINT, "Send again: invoice.created": "webhook:update" },
       sections: { Summary: ALL, Deliveries: ALL },
       opens: /invoice\.created/,
-      opened: "The body that endpoints receive",
-      besides: /^(Waiting|Failed|Delivered)invoice\.created/,
+      opened: "Request body that endpoints receive",
+      besides: /^(Pending|Failed|Delivered)invoice\.created/,
     },
     {
       name: "the team",
@@ -132,14 +132,14 @@ function placesOf(shop: Shop): readonly Area<Shop>[] {
       buttons: {
         "Save: Merchant": SAVE,
         "Save: Brand": SAVE,
-        "Choose a picture": SAVE,
+        "Choose an image": SAVE,
         "Save: When an invoice is paid": SAVE,
         "Save: Time limits": SAVE,
         "Save: Email": SAVE,
         "Save: Wallet change delay": SAVE,
         "Save: Sites that may embed the checkout": SAVE,
         "Save: Limits": SAVE,
-        "Delete this merchant": OWNER,
+        "Delete merchant": OWNER,
       },
       sections: {
         Merchant: ALL,
@@ -150,7 +150,7 @@ function placesOf(shop: Shop): readonly Area<Shop>[] {
         "Wallet change delay": ALL,
         "Sites that may embed the checkout": ALL,
         Limits: ALL,
-        "Delete this merchant": OWNER,
+        "Delete merchant": OWNER,
       },
     },
     {
@@ -159,7 +159,7 @@ function placesOf(shop: Shop): readonly Area<Shop>[] {
       heading: "Audit",
       needs: "audit:view",
       buttons: { "Export as CSV": ALL },
-      besides: / (added a wallet|created “|added the endpoint|invited )/,
+      besides: / (added a wallet|created “|created the endpoint|invited )/,
     },
     {
       name: "the audit log of nothing",
@@ -171,7 +171,7 @@ function placesOf(shop: Shop): readonly Area<Shop>[] {
   ];
 }
 
-/** With an endpoint that was sent something, and a pending invitation. */
+/** The shop has an endpoint that was sent something, and a pending invitation. */
 async function connectedShop(): Promise<Shop> {
   const shop = await openShop(["USDT"]);
   const { id } = await shop.call<{ readonly id: string }>("POST", "/webhooks", {
@@ -195,11 +195,15 @@ describeInBrowser("a member of the team", () => {
   });
 
   const patience = { timeout: 10 * PLACE_WITHIN_MS };
-  it.each(ROLES)("with the role %s sees exactly what it allows of the merchant's own pages", patience, async (role) => {
-    const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
-    await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
-    await page.goto(`/console/${shop.merchantId}`);
-    await untilPage(page, "Home");
-    await expectPlaces(page, { places: placesOf(shop), shop, role });
-  });
+  it.each(ROLES)(
+    "with the role %s sees exactly what the role allows on the merchant's own pages",
+    patience,
+    async (role) => {
+      const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
+      await enter(page.context(), shop.baseUrl, emailOf(shop.merchantId, role));
+      await page.goto(`/console/${shop.merchantId}`);
+      await untilPage(page, "Home");
+      await expectPlaces(page, { places: placesOf(shop), shop, role });
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// What each role sees of the navigation, Home, invoices and payments to review (console-roles-harness.ts).
+// What each role sees in the navigation, on Home, and on the pages for invoices and payments to review (console-roles-harness.ts).
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { NEEDS } from "../../dashboard/src/home/needs.ts";
 import { ROLES } from "../../src/accounts/roles/roles.ts";
@@ -35,44 +35,44 @@ const LINKS: Readonly<Record<string, Needs>> = {
 };
 
 const OF_AN_INVOICE = { Summary: ALL, Timeline: ALL, Payments: ALL, "Payment methods": ALL, Events: "webhook:view" };
-const COPIES = { "Copy link": ALL, "Copy the id": ALL };
+const COPIES = { "Copy link": ALL, "Copy the ID": ALL };
 
-/** Where the shop's server would receive events; nothing answers there. */
+/** Where the shop's server would receive events; no server answers there. */
 const SWITCHED_OFF = "http://127.0.0.1:9/orders";
 const FAILING = "http://127.0.0.1:9/pings";
 
 const invoicesOf = ({ merchantId }: Shop) => `/console/${merchantId}/invoices`;
 const OF_ANY_LIST = { "New invoice": "invoice:create", "Export as CSV": ALL, "Actions for": ALL, Columns: ALL };
 const OF_THE_LIST = { ...OF_ANY_LIST, Newest: ALL, Older: ALL };
-const OF_WAITING = { ...COPIES, Edit: "invoice:update", "Cancel the invoice": "invoice:cancel" };
+const OF_WAITING = { ...COPIES, Edit: "invoice:update", "Cancel invoice": "invoice:cancel" };
 
 const OF_HOME = { "Skip: Get your first invoice paid": "invoice:create", "New invoice": "invoice:create" };
 const SECTIONS_OF_HOME = {
   "First steps": "invoice:create",
-  "Needs you": ALL,
+  "Needs attention": ALL,
   Received: "invoice:view",
   Invoices: "invoice:view",
 };
-/** The buttons of the strip, each with its number. */
+/** The buttons of the "Needs attention" strip; each name starts with a number. */
 const KINDS_OF_NEEDS = /^\d+ · /;
 const REMEDIES: Readonly<
   Record<string, { readonly about: string; readonly buttons: Readonly<Record<string, Needs>> }>
 > = {
-  "An endpoint was turned off": {
+  "Disabled endpoints": {
     about: NEEDS.ENDPOINT_DISABLED.about,
     buttons: { [`Turn on again: ${SWITCHED_OFF}`]: "webhook:update" },
   },
-  "An endpoint is failing": {
+  "Failing endpoints": {
     about: NEEDS.ENDPOINT_FAILING.about,
     buttons: { [`Send a ping: ${FAILING}`]: "webhook:update" },
   },
-  "A wallet was altered": {
+  "Altered wallets": {
     about: NEEDS.WALLET_ALTERED.about,
-    buttons: { "Delete the wallet: USDC on ETH": "wallet:delete" },
+    buttons: { "Delete wallet: USDC on ETH": "wallet:delete" },
   },
-  "A changed wallet is not in use yet": {
+  "Pending wallet changes": {
     about: NEEDS.WALLET_CHANGE_PENDING.about,
-    buttons: { "Disable the wallet: DAI on ETH": "wallet:update" },
+    buttons: { "Disable wallet: DAI on ETH": "wallet:update" },
   },
 };
 
@@ -138,37 +138,37 @@ const PLACES: readonly Area<Shop>[] = [
     name: "an invoice that is over",
     path: (shop) => `${invoicesOf(shop)}/${shop.over}`,
     heading: "Over",
-    buttons: { ...COPIES, Decide: "payment:resolve" },
+    buttons: { ...COPIES, Resolve: "payment:resolve" },
     sections: OF_AN_INVOICE,
   },
   {
     name: "an invoice that needs a decision",
     path: (shop) => `${invoicesOf(shop)}/${shop.inReview}`,
     heading: "In review",
-    buttons: { ...COPIES, Decide: "payment:resolve" },
+    buttons: { ...COPIES, Resolve: "payment:resolve" },
     sections: OF_AN_INVOICE,
   },
   {
     name: "the payments to review",
     path: ({ merchantId }) => `/console/${merchantId}/payments`,
     heading: "Payments to review",
-    buttons: { "Look up a transaction": "payment:resolve" },
-    sections: { "Invoices that wait for a decision": "invoice:view" },
+    buttons: { "Look up transaction": "payment:resolve" },
+    sections: { "Invoices that need a decision": "invoice:view" },
   },
   {
     name: "a payment that waits for a decision",
     path: ({ merchantId, unmatched }) => `/console/${merchantId}/payments/${unmatched}`,
     heading: "0.03 ETH",
     buttons: {
-      "Copy the id": ALL,
-      "Show what the source said": ALL,
-      "Ignore it": "payment:resolve",
-      "It was sent back": "payment:resolve",
+      "Copy the ID": ALL,
+      "Show source data": ALL,
+      "Ignore payment": "payment:resolve",
+      "Mark as returned": "payment:resolve",
       "Assign to this invoice": "payment:resolve",
-      "Assign to the chosen invoice": "payment:resolve",
+      "Assign to selected invoice": "payment:resolve",
     },
     sections: {
-      "The payment": ALL,
+      "This payment": ALL,
       Candidate: "invoice:view",
       "Another invoice": "payment:resolve",
       Evidence: ALL,
@@ -179,14 +179,14 @@ const PLACES: readonly Area<Shop>[] = [
     path: ({ merchantId, ignored }) => `/console/${merchantId}/payments/${ignored}`,
     heading: "0.04 ETH",
     buttons: {
-      "Copy the id": ALL,
-      "Show what the source said": ALL,
-      "Put it back": "payment:resolve",
+      "Copy the ID": ALL,
+      "Show source data": ALL,
+      "Reopen payment": "payment:resolve",
       "Assign to this invoice": "payment:resolve",
-      "Assign to the chosen invoice": "payment:resolve",
+      "Assign to selected invoice": "payment:resolve",
     },
     sections: {
-      "The payment": ALL,
+      "This payment": ALL,
       Candidate: "invoice:view",
       "Another invoice": "payment:resolve",
       Evidence: ALL,
@@ -202,12 +202,12 @@ interface Shop extends PageShop {
   readonly ignored: string;
 }
 
-/** More than one page of invoices, and one of each kind that a page treats differently. */
+/** More invoices than fit on a page, and one of each kind that a page treats differently. */
 async function stockedShop(): Promise<Shop> {
   const shop = await openShop(["USDT", "USDC", "DAI", "ETH"]);
   for (let more = 0; more < 25; more++) await shop.createInvoice();
   await shop.call("POST", "/webhooks", { url: SWITCHED_OFF, events: ["invoice.created"] });
-  // Nothing is paid here, so no delivery changes its failure count.
+  // No invoice is paid here, so that no delivery changes the endpoint's count of failures.
   await shop.call("POST", "/webhooks", { url: FAILING, events: ["invoice.paid"] });
   const named = async (name: string) => (await shop.createInvoice({ name })).id;
   const [waiting, over, inReview] = [await named("Waiting"), await named("Over"), await named("In review")];
@@ -234,7 +234,7 @@ async function stockedShop(): Promise<Shop> {
   return { ...shop, waiting, over, inReview, unmatched, ignored };
 }
 
-/** Sends ETH that no rule credits, and returns the payment's id. */
+/** Sends ETH that no rule credits; returns the id of the payment. */
 async function receive(shop: PageShop, amount: string, address: string): Promise<string> {
   const hash = await send("ETH", amount, address);
   const found = async () => {
@@ -249,7 +249,7 @@ async function receive(shop: PageShop, amount: string, address: string): Promise
 }
 
 describe("the table of permissions", () => {
-  it.each(ROLES)("gives %s as many as the interface says", (role) => {
+  it.each(ROLES)("gives %s the number of permissions that the interface documents", (role) => {
     expect(permissionsOf(role).size).toBe(COUNTS[role]);
   });
 });
@@ -263,7 +263,7 @@ describeInBrowser("a member of the team", () => {
 
   const patience = { timeout: PLACES.length * PLACE_WITHIN_MS };
   it.each(ROLES)(
-    "with the role %s sees the pages and buttons that it allows, and no others",
+    "with the role %s sees the pages and buttons that the role allows, and no others",
     patience,
     async (role) => {
       const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE });
@@ -276,7 +276,7 @@ describeInBrowser("a member of the team", () => {
     },
   );
 
-  it("from another team is told that the merchant does not exist, and sees none of its data", async () => {
+  it("has access that others lack: a user outside the team sees an error, and none of the merchant's data", async () => {
     const { page } = await browsing.visit({ reducedMotion: "reduce", alsoSaid: REFUSED_IN_CONSOLE });
     await page.goto(`/console/${shop.merchantId}/invoices/${shop.waiting}`);
     await signIn(page, freshAddress());

@@ -1,4 +1,4 @@
-// Wallets in the console: registered with their first addresses to compare, tracked, changed, and deleted once nothing pays to them.
+// Wallets in the console: they are registered with their first addresses to compare, tracked, changed, and deleted once no open invoice uses them.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { rpcAt } from "../../scripts/demo-story/rpc.ts";
@@ -9,7 +9,10 @@ import { type ConsoleMerchant, createOrder, openMerchant } from "./console-merch
 import { describeInBrowser, REQUIRED, until, useBrowser } from "./harness.ts";
 import { changeDatabase } from "./testbed.ts";
 
-/** Mantine removes elements after their transition. A deletion is refused, and a deleted object is read once more. */
+/**
+ * Turns transitions off, because Mantine removes an element only once its transition has ended. Tolerates the 409 for a refused deletion, and the 404
+ * for a deleted object that its page rereads.
+ */
 const QUIET = {
   reducedMotion: "reduce",
   alsoSaid: new RegExp(`${EXPECTED_IN_CONSOLE.source}|status of 40[49]`),
@@ -24,7 +27,7 @@ interface WalletFacts {
   readonly isEnabled: boolean;
 }
 
-/** The networks' answers are faked; only Ethereum has a source here. Registrations are real. */
+/** The networks' answers are faked, because only Ethereum has a source here. Registrations are real. */
 async function answerWith(page: Page, address: string, states: Readonly<Record<string, string>>) {
   const coins = (network: string) =>
     (networkNamed(network)?.assets ?? []).map(({ code }) => ({ cryptocurrency: code, walletId: null }));
@@ -54,11 +57,11 @@ describeInBrowser("wallets", () => {
     await page.getByRole("dialog").getByRole("button", { name: action, exact: true }).click();
   };
 
-  it("are registered with the first five addresses to compare, and never from a private key", async () => {
+  it("are registered after the first five addresses were shown for comparison, and never from a private key", async () => {
     const { page, merchant } = await atWallets({ isBare: true });
-    await page.getByText("No wallet yet").waitFor();
+    await page.getByText("No wallets yet").waitFor();
     expect(await findings(page)).toEqual([]);
-    await page.getByRole("button", { name: "Add the first wallet" }).click();
+    await page.getByRole("button", { name: "Add your first wallet" }).click();
     const dialog = page.getByRole("dialog", { name: "Add a wallet" });
     const field = dialog.getByLabel("Address or extended public key");
     await field.fill(randomHex(32));
@@ -72,9 +75,9 @@ describeInBrowser("wallets", () => {
     );
     await dialog.getByText("Recommended here: 3.").waitFor();
     await dialog.getByLabel("Confirmations").fill("1");
-    await dialog.getByText("With fewer than 3 a payment may count and then vanish").waitFor();
+    await dialog.getByText("With fewer than 3 confirmations, a payment may count and then disappear").waitFor();
     expect(await findings(page)).toEqual([]);
-    await dialog.getByRole("button", { name: "Add the wallet" }).click();
+    await dialog.getByRole("button", { name: "Add wallet" }).click();
     await dialog.getByText("1 of 3 recommended confirmations").waitFor();
     expect(await findings(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Continue" }).click();
@@ -82,7 +85,7 @@ describeInBrowser("wallets", () => {
     expect((await walletsOf(merchant)).map(({ requiredConfirmations }) => requiredConfirmations)).toEqual([1]);
   });
 
-  it("with an extended key show their addresses and changes, and what recovers them", async () => {
+  it("with an extended key show their addresses, their history of changes, and a recovery file to download", async () => {
     const { page, merchant } = await atWallets({ isBare: true });
     await merchant.call("POST", "/wallets", { ...xpubWallet(), requiredConfirmations: 1 });
     await page.reload();
@@ -94,7 +97,7 @@ describeInBrowser("wallets", () => {
       (rows) => rows === 6,
       120_000,
     );
-    await page.getByRole("region", { name: "Changes" }).getByText("Registered by").waitFor();
+    await page.getByRole("region", { name: "Changes" }).getByText("Added by").waitFor();
     expect(await findings(page)).toEqual([]);
     const link = page.getByRole("link", { name: "Download as CSV" });
     const recovery = await page.request.get((await link.getAttribute("href")) ?? "");
@@ -105,7 +108,7 @@ describeInBrowser("wallets", () => {
     expect((await walletsOf(merchant))[0]?.requiredConfirmations).toBe(4);
   });
 
-  it("are disabled and enabled, and deleted once the invoices that block it have ended", async () => {
+  it("can be disabled and enabled, and can be deleted once no open invoice uses them", async () => {
     const { page, merchant } = await atWallets();
     const order = await createOrder(merchant, "Order 8001");
     await page.getByRole("link", { name: "ETH" }).click();
@@ -114,7 +117,7 @@ describeInBrowser("wallets", () => {
     await confirm(page, "Disable");
     await page.getByText("Disabled", { exact: true }).waitFor();
     await confirm(page, "Delete");
-    await page.getByText("Open invoices block the deletion").waitFor();
+    await page.getByText("This wallet is used by open invoices").waitFor();
     await page.getByRole("alert").getByRole("link", { name: "Order 8001" }).waitFor();
     expect(await findings(page)).toEqual([]);
     await confirm(page, "Enable");
@@ -125,7 +128,7 @@ describeInBrowser("wallets", () => {
     expect(await walletsOf(merchant)).toEqual([]);
   });
 
-  it("with an EVM address are offered for other networks, none chosen, and each is registered separately", async () => {
+  it("with an EVM address can be added on other networks: none is preselected, and one refused wallet does not prevent the others", async () => {
     const { page, merchant } = await atWallets();
     const [wallet] = await walletsOf(merchant);
     const address = wallet?.address ?? "";
@@ -133,8 +136,8 @@ describeInBrowser("wallets", () => {
     await page.getByRole("link", { name: "ETH" }).click();
     const section = page.getByRole("region", { name: "Other networks" });
     await section.getByRole("button", { name: "Use this address on other networks" }).click();
-    await section.getByText("Not offered: Cronos, because this deployment has no source").waitFor();
-    await section.getByText("Not offered: Polygon, because there is no answer").waitFor();
+    await section.getByText("Not offered: Cronos, because this deployment has no data source").waitFor();
+    await section.getByText("Not offered: Polygon, because the data sources there are not responding").waitFor();
     const next = section.getByRole("button", { name: "Check and confirm" });
     expect(await Promise.all([section.getByRole("checkbox", { checked: true }).count(), next.isDisabled()])).toEqual([
       0,
@@ -149,7 +152,7 @@ describeInBrowser("wallets", () => {
     await section.getByText(address).waitFor();
     expect(await findings(page)).toEqual([]);
     expect(await walletsOf(merchant)).toHaveLength(1);
-    // A team member was faster with one of them.
+    // A team member registers one of the wallets first, with a different address.
     const other = {
       walletType: "DIRECT_WALLET",
       address: `0x${randomHex(20)}`,
@@ -157,10 +160,10 @@ describeInBrowser("wallets", () => {
       cryptocurrency: "USDC",
     };
     await merchant.call("POST", "/wallets", other);
-    await section.getByRole("button", { name: "Register 3 wallets" }).click();
-    await section.getByText("2 of 3 are registered. The others are not").waitFor();
+    await section.getByRole("button", { name: "Add 3 wallets" }).click();
+    await section.getByText("2 of 3 wallets were added. Invoices will not offer the others").waitFor();
     const refused = section.getByRole("listitem").filter({ hasText: "USDC on Base" });
-    await refused.getByText(/^Not registered: /).waitFor();
+    await refused.getByText(/^Not added: /).waitFor();
     expect(await findings(page)).toEqual([]);
     const own = (await walletsOf(merchant)).filter((each) => each.address === address);
     expect(
@@ -172,17 +175,17 @@ describeInBrowser("wallets", () => {
     ]);
   });
 
-  it("are offered for no other network if there is code at the address, nor for one that cannot be asked", async () => {
+  it("are not offered for other networks if there is code at the address, or for a network without a source", async () => {
     const { page, merchant } = await atWallets({ isBare: true });
-    await page.getByRole("button", { name: "Add the first wallet" }).click();
+    await page.getByRole("button", { name: "Add your first wallet" }).click();
     const dialog = page.getByRole("dialog", { name: "Add a wallet" });
     const address = `0x${randomHex(20)}`;
     await dialog.getByLabel("Address or extended public key").fill(address);
-    await dialog.getByRole("button", { name: "Add the wallet" }).click();
+    await dialog.getByRole("button", { name: "Add wallet" }).click();
     const ask = () => dialog.getByRole("button", { name: "Use this address on other networks" }).click();
     await ask();
     await dialog
-      .getByText(/^Not offered: Polygon, BNB Smart Chain.*because this deployment has no source there/)
+      .getByText(/^Not offered: Polygon, BNB Smart Chain.*because this deployment has no data source there/)
       .waitFor();
     expect(await dialog.getByRole("checkbox").count()).toBe(0);
     expect(await findings(page)).toEqual([]);
@@ -190,24 +193,24 @@ describeInBrowser("wallets", () => {
     await rpcAt(inject("testbed").chainUrl)("anvil_setCode", address, "0x6000");
     await page.getByRole("link", { name: "USDT on ETH" }).click();
     await page.getByRole("button", { name: "Use this address on other networks" }).click();
-    await page.getByText("There is code at it on Ethereum: it is a contract, such as a Safe").waitFor();
+    await page.getByText("It is a contract on Ethereum, such as a Safe").waitFor();
     expect(await page.getByRole("checkbox").count()).toBe(0);
     expect(await findings(page)).toEqual([]);
     expect(await walletsOf(merchant)).toHaveLength(1);
   });
 
-  it("in their delay are shown with who requested them, and can be disabled at once", async () => {
+  it("show who added them before they become usable, and can be disabled at once", async () => {
     const { page, merchant } = await atWallets();
     changeDatabase(inject("testbed"), (database) => {
       const inAnHour = Date.now() + 3_600_000;
       database.prepare("UPDATE wallets SET usable_from_ms = ? WHERE merchant_id = ?").run(inAnHour, merchant.id);
     });
     await page.reload();
-    const pending = page.getByRole("alert").filter({ hasText: "Changes not in effect yet" });
-    await pending.getByText(/was registered by user-/).waitFor();
+    const pending = page.getByRole("alert").filter({ hasText: "Pending changes" });
+    await pending.getByText(/was added by user-/).waitFor();
     expect(await findings(page)).toEqual([]);
-    await pending.getByRole("button", { name: "Disable the wallet: ETH" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Disable the wallet" }).click();
+    await pending.getByRole("button", { name: "Disable wallet: ETH" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Disable wallet" }).click();
     await page.getByText("Disabled", { exact: true }).waitFor();
     expect((await walletsOf(merchant))[0]?.isEnabled).toBe(false);
   });

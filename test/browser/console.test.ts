@@ -5,9 +5,9 @@ import { randomHex } from "../support/wallet-bodies.ts";
 import { EXPECTED_IN_CONSOLE, findings, freshAddress, mailedCode, signIn, untilPage } from "./console-harness.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-/** The console without its charts (dashboard budget): everything that the first opened page loads, compressed. */
+/** The limit for the scripts that the first opened page loads, compressed and without the charts. */
 const MAX_SCRIPT_BYTES = 300 * 1_024;
-/** Mantine removes elements after their transition. */
+/** Turns transitions off, because Mantine removes an element only once its transition has ended. */
 const QUIET = { reducedMotion: "reduce", alsoSaid: EXPECTED_IN_CONSOLE } as const;
 
 describeInBrowser("the console", () => {
@@ -20,7 +20,7 @@ describeInBrowser("the console", () => {
     return page;
   }
 
-  /** A new user with a merchant, on its invoices. */
+  /** Signs in a new user, creates a merchant and opens its invoices page. */
   async function atInvoices(email?: string): Promise<Page> {
     const page = await signedIn("/", email);
     await untilPage(page, "Welcome");
@@ -35,17 +35,17 @@ describeInBrowser("the console", () => {
 
   async function createInvoice(page: Page, name: string): Promise<void> {
     await page.getByRole("button", { name: "New invoice" }).click();
-    // There is no wallet yet, and the form says so first.
+    // There is no wallet yet, so the form first offers to add one.
     await page.getByText("Add a wallet first").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Skip" }).click();
     await page.getByLabel("Name", { exact: false }).first().fill(name);
-    await page.getByLabel("Amount").fill("49.9");
+    await page.getByRole("dialog").getByLabel("Amount").fill("49.9");
     await page.getByLabel("Order number").fill("1001");
-    await page.getByRole("button", { name: "Create the invoice" }).click();
+    await page.getByRole("button", { name: "Create invoice" }).click();
     await untilPage(page, name);
   }
 
-  it("leads a newcomer from nothing to a wallet and a product, with every page accessible", async () => {
+  it("leads a newcomer from an empty account to a wallet and a product, with every page accessible", async () => {
     const { page } = await browsing.visit(QUIET);
     await page.goto("/");
     await page.getByLabel("Email address").waitFor();
@@ -58,17 +58,17 @@ describeInBrowser("the console", () => {
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByLabel("Address or extended public key").fill(`0x${randomHex(20)}`);
     await page.getByText("An address on Ethereum and compatible networks.").waitFor();
-    await page.getByRole("button", { name: "Add the wallet" }).click();
+    await page.getByRole("button", { name: "Add wallet" }).click();
     await page.getByLabel("Product").fill("Chair");
     await page.getByLabel("Price").fill("120");
-    await page.getByRole("button", { name: "Create its page" }).click();
-    await page.getByRole("img", { name: "QR code of the page of Chair" }).waitFor();
+    await page.getByRole("button", { name: "Create page" }).click();
+    await page.getByRole("img", { name: "QR code for Chair" }).waitFor();
     expect(await findings(page)).toEqual([]);
   });
 
   it("creates an invoice, finds it again, and cancels it", async () => {
     const page = await atInvoices();
-    await page.getByText("No invoice yet").waitFor();
+    await page.getByText("No invoices yet").waitFor();
     await createInvoice(page, "Order 1001");
     await page.getByText("Awaiting payment").first().waitFor();
     await page.getByText("$49.90").waitFor();
@@ -78,12 +78,12 @@ describeInBrowser("the console", () => {
     await page.waitForURL(/search=/);
     await page.getByRole("link", { name: "Order 1001" }).waitFor();
     expect(await findings(page)).toEqual([]);
-    // The address alone shows the same rows.
+    // The page's address alone must show the same rows.
     await page.reload();
     await page.getByRole("link", { name: "Order 1001" }).click();
     await untilPage(page, "Order 1001");
-    await page.getByRole("button", { name: "Cancel the invoice" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Cancel the invoice" }).click();
+    await page.getByRole("button", { name: "Cancel invoice" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel invoice" }).click();
     await page.getByText("Cancelled").first().waitFor();
   });
 
@@ -92,11 +92,11 @@ describeInBrowser("the console", () => {
     const page = await signedIn("/console/account", email);
     await untilPage(page, "Account");
     expect(await findings(page)).toEqual([]);
-    // Five minutes later, as the service would answer.
+    // The service's answer once the user's factor is too old.
     const refusal = { statusCode: 403, message: "Confirm", code: "STEP_UP_REQUIRED", factors: ["email_code"] };
     await page.route("**/api/v1/me/totp", (route) => route.fulfill({ status: 403, json: refusal }), { times: 1 });
     await page.getByRole("region", { name: "Authenticator app" }).getByRole("button", { name: "Set up" }).click();
-    const dialog = page.getByRole("dialog", { name: "Confirm that it is you" });
+    const dialog = page.getByRole("dialog", { name: "Confirm your identity" });
     const code = dialog.getByLabel("Code from the email");
     await code.waitFor();
     expect(await findings(page)).toEqual([]);
@@ -115,16 +115,16 @@ describeInBrowser("the console", () => {
     await change.getByLabel("Name").fill("Shop");
     const refusal = { statusCode: 403, message: "Confirm", code: "STEP_UP_REQUIRED", factors: ["email_code"] };
     await page.route("**/api-keys", (route) => route.fulfill({ status: 403, json: refusal }), { times: 1 });
-    await change.getByRole("button", { name: "Create the key" }).click();
-    const question = page.getByRole("dialog", { name: "Confirm that it is you" });
-    // A click finds what is on top, as a hand does.
+    await change.getByRole("button", { name: "Create key" }).click();
+    const question = page.getByRole("dialog", { name: "Confirm your identity" });
+    // A real click hits the topmost element, so this fails if something covers the dialog.
     await question.getByLabel("Code from the email").click();
     await page.keyboard.type(await mailedCode(email));
     await question.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("dialog").getByText(/^sk_/).last().waitFor();
   });
 
-  it("returns to the page requested before the sign-in, though the service failed once, and signs out", async () => {
+  it("returns to the page requested before the sign-in, even if the service failed once, and signs out", async () => {
     const { page } = await browsing.visit(QUIET);
     await page.goto("/console/account");
     await page.getByLabel("Email address").waitFor();
@@ -138,7 +138,7 @@ describeInBrowser("the console", () => {
     await page.getByLabel("Email address").waitFor();
   });
 
-  it("has every page in its navigation, and finds pages with Ctrl-K", async () => {
+  it("links to every page in its navigation, and opens pages with Ctrl-K", async () => {
     const page = await atInvoices();
     const names = await page.getByRole("navigation", { name: "Console" }).getByRole("link").allTextContents();
     expect(names).toEqual([
@@ -163,7 +163,7 @@ describeInBrowser("the console", () => {
     await untilPage(page, "Account");
   });
 
-  it("says that the connection is lost, and continues automatically once it is back", async () => {
+  it("shows that the connection is lost, and continues automatically once it is back", async () => {
     const page = await atInvoices();
     await page.context().setOffline(true);
     await page.getByText("You are offline.").waitFor();

@@ -35,7 +35,7 @@ describeInBrowser("an update of the state", () => {
     expect(await stand.page.getAttribute("main", "data-now")).toBe(String(SERVER_MS + 9));
   });
 
-  it("that is equal changes nothing, even if the script has changed the page", async () => {
+  it("with equal content changes nothing, even if the script has changed the page", async () => {
     const stand = await open(mainOf(parts("1.5"), of));
     await stand.page.evaluate(`window.changes = 0;
       new MutationObserver((all) => { changes += all.filter(({ type }) => type === "childList").length; })
@@ -63,7 +63,7 @@ describeInBrowser("an update of the state", () => {
     expect(await stand.page.evaluate("document.activeElement.dataset.copy")).toBe("1.7");
   });
 
-  it("of another stage moves the focus to its heading and is announced", async () => {
+  it("to a different stage moves the focus to its heading and is announced", async () => {
     const stand = await open(mainOf(parts("1.5"), of), { before: `<p><a href="/elsewhere">Shop</a></p>` });
     await stand.page.focus("[data-copy]");
     stand.answer(
@@ -76,13 +76,25 @@ describeInBrowser("an update of the state", () => {
     await stand.page.focus("a");
     stand.answer(mainOf(`<h1 tabindex="-1">Paid</h1>`, { ...of, stage: "paid", pollSeconds: 0 }));
     await answered(stand, 2);
-    // Focus outside of <main> stays where it is.
+    // The focus outside <main> must not move.
     expect(await stand.page.evaluate("document.activeElement.textContent")).toBe("Shop");
     await stand.pass(3 * MINUTE);
     expect(stand.asked).toHaveLength(2);
   });
 
-  it("about a claimed transaction is replaced and announced, even together with the stage", async () => {
+  it("to another heading of the same stage moves the focus to it, is announced, and opens nothing that the payer did not open", async () => {
+    const stand = await open(mainOf(parts("1.5"), of));
+    await stand.page.click("[data-part=codes] summary");
+    await stand.page.focus("[data-copy]");
+    const folded = `<h1 tabindex="-1">Wait</h1><details class="again"><summary>Anyway</summary>${parts("1.5")}</details>`;
+    stand.answer(mainOf(folded.replace('<h1 tabindex="-1">Pay</h1>', ""), { ...of, stageText: "Wait" }));
+    await answered(stand, 1);
+    expect(await stand.page.evaluate("document.activeElement.textContent")).toBe("Wait");
+    expect(await stand.text("#say")).toBe("Wait");
+    expect(await stand.page.locator("details[open]").count()).toBe(0);
+  });
+
+  it("about a claimed transaction is shown and announced, even if the update also shows a new stage", async () => {
     const claimed = (text: string, more: object = {}) =>
       mainOf(`<p class="note" data-part="claim">${text}</p>${parts("1.5")}`, { ...of, claimText: text, ...more });
     const stand = await open(claimed("The shop decides"));
@@ -119,7 +131,7 @@ describeInBrowser("the live connection", () => {
   it("requests the state when notified, once after connecting, and otherwise only every minute", async () => {
     const stand = await open(main);
     await connected(stand);
-    // Changes while the page was loading were not announced.
+    // Changes that occurred while the page was loading were not announced.
     await stand.pass(6 * SECOND);
     await untilAsked(stand, 1);
     await stand.pass(50 * SECOND);
@@ -137,7 +149,7 @@ describeInBrowser("the live connection", () => {
   it.each([
     ["confirmations are counted", "<progress></progress>"],
     ["a claimed transaction is not a payment yet", `<p class="note" data-part="claim"></p>`],
-  ])("requests the state every few seconds while %s, which is not announced", async (_, inner) => {
+  ])("requests the state every few seconds while %s, because no message announces such progress", async (_, inner) => {
     const stand = await open(mainOf(inner, { pollSeconds: 5 }));
     await connected(stand);
     for (let count = 1; count <= 3; count++) {
@@ -203,9 +215,9 @@ describeInBrowser("the live connection", () => {
   });
 
   it.each([404, 410])(
-    "reloads the page when the invoice is gone (%i), so that the old one cannot be paid",
+    "reloads the page when the invoice is gone (%i), so that no customer pays from the old page",
     async (status) => {
-      // Triggered by the socket only, so that the reloaded page sends no request by itself.
+      // Only the socket triggers requests here: with this interval the page does not poll.
       const stand = await open(mainOf("", { pollSeconds: 3_000 }));
       await connected(stand);
       stand.answer({ status });
@@ -215,7 +227,7 @@ describeInBrowser("the live connection", () => {
     },
   );
 
-  it("respects the server's Retry-After, whatever is announced meanwhile", async () => {
+  it("respects the server's Retry-After, whatever is announced before it ends", async () => {
     const stand = await open(main);
     await connected(stand);
     stand.answer({ status: 429, headers: { "retry-after": "40" } });
@@ -245,7 +257,7 @@ describeInBrowser("the live connection", () => {
     await untilAsked(stand, 3);
   });
 
-  it("says how old its state is once two requests have failed, until one is answered", async () => {
+  it("shows how old its state is after two failed requests, until a request succeeds", async () => {
     const amount = `<p class="stale note" data-stale hidden>Since <time></time>.</p><b>1.5</b>`;
     const stand = await open(mainOf(amount, { pollSeconds: 5, hasSocket: false }), { isHeld: true });
     const note = stand.page.locator("[data-stale]");
@@ -259,7 +271,7 @@ describeInBrowser("the live connection", () => {
     await stand.pass(12 * SECOND);
     await untilAsked(stand, 3);
     expect(await note.isVisible()).toBe(true);
-    // Time of the last answer, by the server's clock: the page was loaded at midnight UTC.
+    // The note shows the time of the last answer by the server's clock: the page was loaded at midnight UTC.
     const saidMs = Date.parse((await note.locator("time").getAttribute("datetime")) ?? "");
     expect(Math.round((saidMs - SERVER_MS) / SECOND)).toBeGreaterThanOrEqual(5);
     expect(Math.round((saidMs - SERVER_MS) / SECOND)).toBeLessThanOrEqual(7);

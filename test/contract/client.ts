@@ -1,4 +1,4 @@
-// The service as its users see it: an address, a key and JSON over HTTP. Independent of how the server is built.
+// The service as its users see it: an address, a key and JSON over HTTP, independent of how the server is built.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, inject } from "vitest";
@@ -7,7 +7,7 @@ import type { Invoice, Page, Refusal, Wallet } from "./shapes.ts";
 
 export const service = await ownServer();
 
-/** The server of the worker that runs this file: no other file uses it at the same time. */
+/** The server of the test worker that runs this file. No other file uses it at the same time. */
 async function ownServer(): Promise<Edgetill> {
   const answer = await fetch(`${inject("servers")}/${process.env.VITEST_POOL_ID}`);
   if (!answer.ok) throw new Error(`no server for worker ${process.env.VITEST_POOL_ID}: ${await answer.text()}`);
@@ -18,7 +18,7 @@ export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body parsed as JSON; undefined when it is not JSON. The caller asserts its type; it is not checked. */
+  /** The body parsed as JSON; undefined if it is not JSON. The caller asserts its type, which is not checked. */
   readonly body: T;
 }
 
@@ -33,12 +33,12 @@ interface Call {
   readonly headers?: Record<string, string>;
 }
 
-/** For a request that a machine busy with other tests answers with 503. */
+/** How often a request is repeated if a machine that is busy with other tests answers with 503. */
 const MOST_REPEATS = 5;
 
 /**
- * As the interface asks of clients: a request answered 503 is resent after `retry-after` seconds, byte for byte. A POST without an idempotency
- * key is not, because its outcome is unknown.
+ * Sends requests as the interface asks clients to: a request that gets a 503 is resent after `retry-after` seconds, byte for byte. A POST without
+ * an idempotency key is not resent, because its outcome is unknown.
  */
 async function patientCall<T>(path: string, options: Call): Promise<Answer<T>> {
   const mayRepeat = options.method !== "POST" || options.headers?.["idempotency-key"] !== undefined;
@@ -78,7 +78,7 @@ export function merchantPath(merchantId: string, rest = ""): string {
   return `/api/v1/merchants/merchant/${merchantId}${rest}`;
 }
 
-/** A key on one merchant's path. `rest` begins with a slash: `/invoices`. */
+/** Calls with a key below one merchant's path. `rest` begins with a slash: `/invoices`. */
 export interface Api {
   readonly merchantId: string;
   readonly key: string;
@@ -86,7 +86,7 @@ export interface Api {
   post<T>(rest: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<T>>;
   patch<T>(rest: string, body: unknown): Promise<Answer<T>>;
   delete<T>(rest: string): Promise<Answer<T>>;
-  /** POST of a JSON text that is sent unchanged. */
+  /** Sends a JSON text unchanged with POST. */
   postRaw<T>(rest: string, raw: string | Uint8Array, headers?: Record<string, string>): Promise<Answer<T>>;
 }
 
@@ -103,7 +103,7 @@ export function apiOf(merchantId: string, key: string): Api {
   };
 }
 
-/** The merchant's server, its browser, and the server of a second merchant. */
+/** API clients: a merchant's server (secret key) and browser (public key), and the server of a second merchant. */
 export const shop = apiOf(service.merchantId, service.secretKey);
 export const browser = apiOf(service.merchantId, service.publicKey);
 export const stranger = apiOf(service.other.merchantId, service.other.secretKey);
@@ -123,8 +123,8 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Checks that an answer is a refusal in the one envelope of the service (Interface 7, decisions 1): its fields, their order, the status
- * name, the request id that the header repeats. `code` is checked where the pages name one.
+ * Checks that an answer is a refusal in the service's error envelope (Interface 7, decisions 1): its members, their order, the name of the status,
+ * and the request id, which the header repeats. `code` is checked if it is given.
  */
 export function expectRefusal(answer: Answer<unknown>, status: number, code?: string | readonly string[]): Refusal {
   const shown = `${answer.status} ${answer.text.slice(0, 500)}`;
@@ -134,7 +134,7 @@ export function expectRefusal(answer: Answer<unknown>, status: number, code?: st
   const fields = Object.keys(refusal);
   expect(fields.slice(0, 5), shown).toEqual(["statusCode", "message", "error", "code", "requestId"]);
   for (const [name, fact] of Object.entries(refusal).slice(5)) {
-    // Additional facts are few and simple: a string, such as the conflicting wallet, or up to ten, such as the blocking invoices.
+    // Each additional member is a string, such as the conflicting wallet, or a list of at most ten strings, such as the blocking invoices.
     if (name === "details") continue;
     const texts = Array.isArray(fact) ? fact.slice(0, 10) : [fact];
     expect([name, fact].flat(), shown).toEqual([
@@ -155,7 +155,7 @@ export function expectRefusal(answer: Answer<unknown>, status: number, code?: st
   return refusal;
 }
 
-/** The body of an answer, which must have this status. */
+/** The body of an answer that must have this status. */
 export function expectOk<T>(answer: Answer<T>, status: number): T {
   expect(answer.status, `${answer.status} ${answer.text.slice(0, 500)}`).toBe(status);
   expect(answer.headers.get("content-type")).toMatch(/^application\/json\b/);
@@ -170,7 +170,7 @@ export async function registerWallet(api: Api, fields: Record<string, unknown>):
   return expectOk(await api.post<Wallet>("/wallets", fields), 201);
 }
 
-/** A value that no other test uses: names, external ids, mailboxes and idempotency keys are shared by all files. */
+/** A value that no other test uses, because all files share names, external ids, mailboxes and idempotency keys. */
 export function unique(prefix = "t"): string {
   return `${prefix}-${randomUUID()}`;
 }
@@ -180,9 +180,17 @@ export function atOnce<T>(count: number, send: (index: number) => Promise<T>): P
   return Promise.all(Array.from({ length: count }, (_, index) => send(index)));
 }
 
+const CANCEL_TRIES = 10;
+
+/** Cancels with retries: on a busy machine, some of a hundred simultaneous cancellations get a 503 with Retry-After. */
+async function cancelPatiently(api: Api, { id }: Invoice): Promise<void> {
+  for (let tries = 1; tries < CANCEL_TRIES && (await api.post(`/invoices/${id}/cancel`)).status === 503; tries++)
+    await new Promise((go) => setTimeout(go, 1_000));
+}
+
 /**
- * Removes every wallet of a merchant, cancelling what still holds one: a merchant has one wallet for each pair, so each test starts
- * without any. Files of this project therefore run one after the other (`fileParallelism: false`).
+ * Removes every wallet of a merchant, after cancelling what still uses one: a merchant has one wallet per pair, so each test starts without any. No
+ * other file uses the same server at the same time.
  */
 export async function removeWallets(api: Api): Promise<void> {
   const isRemoved = async (wallet: Wallet) => (await api.delete(`/wallets/${wallet.id}`)).status === 200;
@@ -197,7 +205,7 @@ export async function removeWallets(api: Api): Promise<void> {
     const page: Page<Invoice> = expectOk(await api.get(`/invoices?status=AWAITING_PAYMENT&limit=100${query}`), 200);
     cursor = page.nextCursor;
     const holding = page.data.filter((invoice) => invoice.paymentMethods.some((each) => each.status === "ACTIVE"));
-    await Promise.all(holding.map((invoice) => api.post(`/invoices/${invoice.id}/cancel`)));
+    await Promise.all(holding.map((invoice) => cancelPatiently(api, invoice)));
   } while (cursor !== null);
   for (const wallet of left)
     expect(await isRemoved(wallet), `${wallet.cryptocurrency} on ${wallet.network}`).toBe(true);

@@ -63,7 +63,7 @@ export const INVOICES: Behaviours = {
       lastPage: 1,
     });
   },
-  "an invoice has everything that it was created with": async ({ edgetill }) => {
+  "an invoice has every field that it was created with": async ({ edgetill }) => {
     const made = await edgetill.invoices.create(WHOLE);
     expect(made.customer).toMatchObject({ email: "Ann@example.com", name: "Ann" });
     expect((await edgetill.invoices.create({ ...ORDER, customerEmail: "ann@EXAMPLE.com" })).customerId).toBe(
@@ -72,7 +72,7 @@ export const INVOICES: Behaviours = {
     await edgetill.invoices.create({ ...ORDER, customerName: "Bob" });
     await edgetill.customers.get(made.customerId ?? "");
   },
-  "null for an optional field is an absent field": async ({ edgetill, ask }) => {
+  "null for an optional field counts as an absent field": async ({ edgetill, ask }) => {
     const nulls = { description: null, metadata: null, externalId: null, currency: null, paymentMethods: null };
     const made = await ask("POST", "/invoices", { body: { ...ORDER, ...nulls } });
     expect(made.status).toBe(201);
@@ -86,7 +86,7 @@ export const INVOICES: Behaviours = {
     for (const body of INVALID)
       expect(codeOf(await ask("POST", "/invoices", { body })), JSON.stringify(body)).toMatch(/^400 VALI/);
   },
-  "a request that is none of the API's is refused": async ({ ask }) => {
+  "a request that the API does not accept is refused with the right code": async ({ ask }) => {
     const json = { "content-type": "application/json" };
     const codes = [
       await ask("POST", "/invoices", { raw: "{", headers: json }),
@@ -111,7 +111,7 @@ export const INVOICES: Behaviours = {
       "400 VALIDATION_FAILED",
     ]);
   },
-  "an idempotency key makes one invoice of one request": async ({ ask }) => {
+  "a request repeated with its idempotency key creates one invoice": async ({ ask }) => {
     const send = (key: string, body: unknown, path = "/invoices") =>
       ask("POST", path, { body, headers: { "idempotency-key": key } });
     const first = await send("order-1", ORDER);
@@ -119,7 +119,7 @@ export const INVOICES: Behaviours = {
     expect(codeOf(await send("order-1", { ...ORDER, rawAmount: 50 }))).toBe("409 IDEMPOTENCY_KEY_REUSED");
     expect(codeOf(await send("order-1", { ...ORDER, rawAmount: -1 }))).toBe("400 VALIDATION_FAILED");
     expect(codeOf(await send("x".repeat(256), ORDER))).toBe("400 IDEMPOTENCY_KEY_INVALID");
-    // A refused request may be repeated, and its key belongs to it.
+    // The key stays bound to this refused request: a repeat gets the same answer, and a different request with the key is refused.
     for (const _ of [1, 2])
       expect(codeOf(await send("order-2", { productId: "prd_none" }))).toBe("404 PRODUCT_NOT_FOUND");
     expect(codeOf(await send("order-2", ORDER))).toBe("409 IDEMPOTENCY_KEY_REUSED");
@@ -128,7 +128,7 @@ export const INVOICES: Behaviours = {
     expect((await send("order-3", ORDER)).status).toBe(201);
     expect((await ask("GET", "/invoices?limit=100")).body).toMatchObject({ data: [{}, {}] });
   },
-  "a decision that is repeated with its key gives its first answer": async ({ edgetill, ask }) => {
+  "a change repeated with its idempotency key returns the first response": async ({ edgetill, ask }) => {
     const [cancelled, accepted] = [await edgetill.invoices.create(ORDER), await edgetill.invoices.create(ORDER)];
     const twice = async (method: string, path: string, body?: unknown) => {
       const send = () => ask(method, path, { body, headers: { "idempotency-key": `${method} ${path}` } });
@@ -143,7 +143,7 @@ export const INVOICES: Behaviours = {
     await twice("DELETE", `/products/${product.id}`);
     expect(codeOf(await ask("DELETE", `/products/${product.id}`))).toBe("404 PRODUCT_NOT_FOUND");
   },
-  "an externalId is an invoice's alone": async ({ edgetill, ask }) => {
+  "an externalId cannot be used by two invoices": async ({ edgetill, ask }) => {
     const { id } = await edgetill.invoices.create({ ...ORDER, externalId: "1" });
     const again = await ask("POST", "/invoices", { body: { ...ORDER, externalId: "1" } });
     expect(again).toMatchObject({ status: 409, body: { code: "EXTERNAL_ID_EXISTS", invoiceId: id } });
@@ -160,6 +160,9 @@ export const INVOICES: Behaviours = {
     await edgetill.invoices.list({ page: 2, limit: 2 });
     await edgetill.invoices.list({ currency: "EUR", needsReview: false, createdFrom: "2026-01-01", limit: 100 });
     await edgetill.invoices.list({ createdTo: new Date(0), limit: 1 });
+    await edgetill.invoices.list({ amountFrom: "1", amountTo: "100000.5", limit: 100 });
+    await edgetill.invoices.list({ amountFrom: "100001" });
+    await edgetill.invoices.list({ cryptocurrency: "USDT", network: "ETH" });
     await edgetill.invoices.list({ cursor: "", limit: 1 });
     for (const query of [
       "cursor=x",
@@ -168,11 +171,13 @@ export const INVOICES: Behaviours = {
       "page=0",
       "status=PIAD",
       "createdFrom=now",
+      "amountTo=1,000",
+      "network=MOON",
       "needsReview=maybe",
     ])
       expect(codeOf(await ask("GET", `/invoices?${query}`)), query).toBe("400 VALIDATION_FAILED");
   },
-  "an invoice is changed and cancelled while it waits": async ({ edgetill, ask }) => {
+  "an invoice that awaits payment can be changed and cancelled": async ({ edgetill, ask }) => {
     const { id } = await edgetill.invoices.create(ORDER);
     await edgetill.invoices.update(id, { name: "Order 2", description: "One bag", metadata: { a: "b" } });
     await edgetill.invoices.update(id, { customerEmail: "ann@example.com", customerName: "Ann" });
@@ -184,7 +189,7 @@ export const INVOICES: Behaviours = {
     expect(codeOf(await ask("GET", "/invoices/inv_none"))).toBe("404 INVOICE_NOT_FOUND");
     await edgetill.invoices.listPaymentMethods(id);
   },
-  "an invoice is decided by hand": async ({ edgetill, ask }) => {
+  "an invoice is resolved by a user": async ({ edgetill, ask }) => {
     const { id } = await edgetill.invoices.create(ORDER);
     const resolve = (action: string, more: object = {}) =>
       ask("POST", `/invoices/${id}/resolve`, { body: { action, reason: "Cash", ...more } });
@@ -196,7 +201,7 @@ export const INVOICES: Behaviours = {
     expect(codeOf(await resolve("RETURNED", { txHash: "0x1" }))).toBe("422 NOTHING_TO_REVIEW");
     await edgetill.events.list({ invoiceId: id, limit: 100 });
   },
-  "payment methods are picked": async ({ edgetill, ask }) => {
+  "payment methods are listed and picked": async ({ edgetill, ask }) => {
     const { id } = await edgetill.invoices.create({ ...ORDER, paymentMethods: [] });
     await edgetill.invoices.listPaymentMethods(id);
     const path = `/invoices/${id}/payment-methods`;
@@ -222,7 +227,9 @@ export const INVOICES: Behaviours = {
       "ANY_AMOUNT_NEEDS_OWN",
     );
   },
-  "invoices of one price ask for different amounts, in every currency": async ({ edgetill }) => {
+  "invoices at one price ask for different amounts, and each currency is converted in the same way": async ({
+    edgetill,
+  }) => {
     const amounts: unknown[] = [];
     for (const rawAmount of [10, 10, 10, 10, 3.5, 3.5, 3.5, 0.07, 100])
       amounts.push((await edgetill.invoices.create({ name: "Order", rawAmount })).paymentMethods[0]?.amount);

@@ -1,4 +1,4 @@
-// The objects of the interface as it describes them, and the checks of their exact field sets.
+// The objects as the interface describes them, and checks that they have exactly these members.
 import { expect } from "vitest";
 
 export interface Refusal {
@@ -29,7 +29,7 @@ export interface Wallet {
   readonly usableFrom: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Only in the answer to the registration of an extended key. */
+  /** Only in the response to the registration of an extended key. */
   readonly firstAddress?: string;
 }
 
@@ -105,6 +105,7 @@ export interface Invoice {
   readonly needsReview: boolean;
   readonly resolution: Resolution | null;
   readonly warnings: readonly string[];
+  readonly lateGraceUntil: string | null;
   readonly monitorUntil: string;
 }
 
@@ -244,6 +245,7 @@ export function expectInvoiceShape(invoice: Invoice): void {
       txHash: nullOr(invoice.resolution?.txHash, expect.any(String)),
     }),
     warnings: expect.any(Array),
+    lateGraceUntil: nullOr(invoice.lateGraceUntil, text(TIMESTAMP)),
     monitorUntil: text(TIMESTAMP),
   });
   expect(invoice.invoiceTimeline.length).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ function sourcesOf(folder: string): readonly (readonly [path: string, text: stri
 
 const sources = sourcesOf("src");
 
-/** A map, set or list that grows with use, as a field or at module scope; sets of constants get their members at once. */
+/** A map, set or list that grows, as a field or at module scope. Sets of constants are not matched, because they get their members at once. */
 const BOOK =
   /^(?:const|let) \w+.* = (?:new (?:Weak)?(?:Map|Set)\b.*\(\)|\[\]);|^ {2}(?:readonly )?#\w+\b.* = (?:new (?:Weak)?(?:Map|Set)\b.*\(\)|\[\]);/m;
 
@@ -38,12 +38,12 @@ it.each([
       "commerce/restores/replay-revocation.ts",
     ],
   ],
-  // What a statement means to others is a typed value, so the compiler reports who forgets it.
-  ["attaches something to another's object", /\bSymbol\(|Object\.create\(/, []],
+  // A statement's effect on listeners must be a typed value, so that the compiler reports code that ignores it.
+  ["attaches hidden members to an object", /\bSymbol\(|Object\.create\(/, []],
   ["opens a Durable Object", /\.(getByName|idFromName|idFromString|newUniqueId)\(/, ["lib/object-of.ts"]],
-  // Every answer is `no-store` except these: the API reference, public images, public keys, and a product's form in the browser that asked for it.
+  // Every response is `no-store` except these: the API reference, public images, public keys, and a product's form in the browser that requested it.
   [
-    "sets how long an answer may be cached",
+    "sets how long a response may be cached",
     /cache-control/i,
     [
       "platform/http/security-headers.ts",
@@ -53,9 +53,9 @@ it.each([
       "checkout/storefront/routes.ts",
     ],
   ],
-  // Its keys name no merchant and no caller.
+  // Cache keys of the edge include neither the merchant nor the caller.
   ["uses the edge's cache", /\bcaches\.(?:default|open)|cacheEverything|cacheTtl/, []],
-  // None follows a redirect, since its target is unchecked.
+  // These requests follow no redirect, because its target would be unchecked.
   [
     "sends a request to another host",
     /redirect: "manual"/,
@@ -68,18 +68,18 @@ it.each([
   ],
   ["follows a redirect", /redirect: "(?:follow|error)"/, []],
   ["reads a body chunk by chunk", /\.getReader\(|for await \(const \w+ of [\w.]*body\b/, ["lib/read-bytes.ts"]],
-  // A leftover timer keeps an object awake. The mailbox page sets its own in the browser.
+  // A leftover timer keeps an object awake. The mailbox page sets its timer in the browser.
   [
     "sets a timer",
     /\b(setTimeout|setInterval|scheduler\.wait)\(|AbortSignal\.timeout\(/,
     ["lib/sleep.ts", "app/mailbox/page.ts"],
   ],
-  // Environment types declare it.
+  // The types of the environment declare this binding.
   ["names the binding of the database", /\bDB\b/, ["app/env.d.ts", "platform/db/databases.ts"]],
-  // Deployers choose the names: a Worker that compares with one in wrangler.toml works under that name only.
+  // Deployers choose the names of queues. A Worker with a fixed name would work only with that name.
   ["names a queue", /["'`]edgetill-[a-z]+["'`]/, []],
   ["writes to the console", /\bconsole\.\w+\(/, ["lib/log.ts", "rates/rate-book.ts", "rates/rate-source.ts"]],
-] as const)("no file %s, except those made for it", (_, pattern, files) => {
+] as const)("no file %s, except for the listed files", (_, pattern, files) => {
   expect(sources.length).toBeGreaterThan(500);
   expect(sources.filter(([, text]) => pattern.test(text)).map(([path]) => path)).toEqual(
     expect.arrayContaining([...files]),
@@ -91,9 +91,9 @@ it.each([
 const ofConsole = sourcesOf("dashboard/src");
 
 it.each([
-  // Each of them has its own idea of a thousands separator.
+  // The number fields of Mantine and of browsers choose their own thousands separator.
   ["has its own number field", /\bNumberInput\b|inputMode="decimal"/, []],
-  // The digits of an emailed code.
+  // The field for the digits of an emailed code.
   ["lets the browser parse numbers", /type="number"|valueAsNumber/, ["sign-in/sign-in-form.tsx"]],
   ["parses numbers in texts", /\bparse(Float|Int)\b|\.replace(All)?\(\s*["'/]\\?[,.]["'/]/, []],
   ["parses a typed amount", /\breadAmount\b/, ["shell/amounts.ts"]],
@@ -102,26 +102,26 @@ it.each([
     /\bNumber\(/,
     [
       "shell/amounts.ts",
-      // Choices from a list, not typed.
+      // Numbers that are chosen from a list and not typed.
       "developers/key-row.tsx",
       "developers/new-key.tsx",
       "endpoint/endpoint-actions.tsx",
       "invoices/new-invoice-form.tsx",
       "settings/duration-field.tsx",
-      // Amounts of the service: heights of a chart, ratios, and whether one is above 0.
+      // Amounts from the service and not typed: heights in a chart, ratios, and whether an amount is above 0.
       "home/day-bars.tsx",
       "home/sums.ts",
       "reports/totals-sections.tsx",
       "shell/formats.ts",
       "invoices/methods-section.tsx",
       "invoices/status.tsx",
-      // Parts of a date, a list's order, a digit's position.
+      // Parts of a date, an order in a list, and the position of a digit.
       "audit/days.ts",
       "wallets/pairs.ts",
       "sign-in/sign-in-form.tsx",
     ],
   ],
-] as const)("no file of the console %s, except those made for it", (_, pattern, files) => {
+] as const)("no file of the console %s, except for the listed files", (_, pattern, files) => {
   expect(ofConsole.length).toBeGreaterThan(200);
   const found = ofConsole.filter(([, text]) => pattern.test(text)).map(([path]) => path);
   expect(found.toSorted()).toEqual([...files].toSorted());
@@ -129,7 +129,7 @@ it.each([
 
 it("every collection that outlives a request is listed with its limit", () => {
   const platform = readFileSync(join(import.meta.dirname, "../../docs/design/platform.md"), "utf8");
-  const [, section = ""] = /\n### What outlives a request\n([\s\S]*?)\n##+ /.exec(platform) ?? [];
+  const [, section = ""] = /\n### State that outlives a request\n([\s\S]*?)\n##+ /.exec(platform) ?? [];
   const listed = [...section.matchAll(/^\| `([\w./-]+\.ts)`/gm)].map(([, path]) => path);
   const found = sources.filter(([, text]) => BOOK.test(text)).map(([path]) => path);
   expect(found.length).toBeGreaterThan(5);

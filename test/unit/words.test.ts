@@ -1,4 +1,4 @@
-// Our English stays that of an engineer who says it aloud: words and forms that read like a translation fail here (support/odd-words.ts).
+// Our English must be what an engineer would say. Words and forms that read like a translation fail here (support/odd-words.ts).
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ const AREAS: readonly Area[] = [
   { name: "texts between the console's elements", files: ["dashboard/src/**/*.tsx"], read: elementTextsIn },
 ];
 
-/** Prose that keeps an odd word, by its whole text. */
+/** Texts that may contain an odd word, in full. */
 const ALLOWED: readonly { readonly path: string; readonly text: string; readonly why: string }[] = [
   {
     path: "src/platform/texts/en.ts",
@@ -81,7 +81,7 @@ describe("the project's English", () => {
     expect(foundIn(area).flatMap((found) => (isAllowed(found) ? [] : [found.problem]))).toEqual([]);
   });
 
-  it("keeps few odd words for a reason, and none without need", () => {
+  it("has few allowed odd words, all of which still occur", () => {
     const found = AREAS.flatMap(foundIn);
     const unused = ALLOWED.filter(({ path, text }) => !found.some((each) => each.path === path && each.text === text));
     expect(unused).toEqual([]);
@@ -89,7 +89,7 @@ describe("the project's English", () => {
   });
 });
 
-/** Sentences of release 2 as they stood in comments, texts of the console and titles of tests, and what is odd in each. */
+/** Sentences from release 2's comments, console texts and test titles, each with what is odd in it. */
 const OF_RELEASE_2: readonly (readonly [sentence: string, found: string])[] = [
   ["So much too much is not yet overpaid", "So much"],
   ["It answered 410 Gone, which means that it wants nothing any more.", "any more"],
@@ -144,6 +144,15 @@ const OF_RELEASE_2: readonly (readonly [sentence: string, found: string])[] = [
   ],
   ["any error but an outage of the key endpoint means that the signature is not the provider's", "any error but"],
   ["A source that answers only few requests is not asked again at once.", "only few"],
+  ["A receipt is leased while it is sent, so that a run that dies delays it but does not lose it.", "run that dies"],
+  ["It is fast; a test run starts some twenty servers.", "some twenty"],
+  ["Lines of the sources that read otherwise in a copy.", "read otherwise"],
+  ["More than a long day makes: the limit is not what is looked at.", "is looked at"],
+  ["Payments of the meantime are found and count as of their own time.", "of the meantime"],
+  ["The customer has paid. See below what came of it.", "what came of"],
+  ["Shops that speak the API of BTCPay Server take it for settled.", "speak the API"],
+  ["No invoice begins so", "begins so"],
+  ["no failure when it was asked last", "asked last"],
 ];
 
 describe("the check of words", () => {
@@ -171,7 +180,7 @@ describe("the check of words", () => {
     expect(oddWordsIn(sentence)).toEqual([]);
   });
 
-  it("says for each form what to write instead", () => {
+  it("states for each form what to write instead", () => {
     expect(ODD_WORDS.filter(({ instead }) => instead.length < 3)).toEqual([]);
     for (const { form } of ODD_WORDS) expect(form.global || form.sticky).toBe(false);
   });
@@ -193,8 +202,8 @@ it.each([
 ])("is %s in a table", (x) => {});
 `;
 
-describe("the reading of prose", () => {
-  it("returns comments with their lines, and joins those that continue", () => {
+describe("extracting prose", () => {
+  it("finds comments with their lines, and joins those that continue", () => {
     expect(commentsIn(SOURCE)).toEqual([
       { line: 1, text: "First goes on." },
       { line: 3, text: "trailing" },
@@ -203,7 +212,7 @@ describe("the reading of prose", () => {
     ]);
   });
 
-  it("has texts of four words and more, without comments and SQL", () => {
+  it("finds the texts of at least four words, without comments and SQL", () => {
     expect(messagesIn(SOURCE)).toEqual([
       { line: 3, text: "not a comment // at all of it" },
       { line: 9, text: "the … is quoted here" },
@@ -212,14 +221,14 @@ describe("the reading of prose", () => {
     ]);
   });
 
-  it("has titles, of tables too", () => {
+  it("finds test titles, including those of it.each", () => {
     expect(titlesIn(SOURCE)).toEqual([
       { line: 11, text: "is a title" },
       { line: 14, text: "is %s in a table" },
     ]);
   });
 
-  it("has texts between elements", () => {
+  it("finds the text inside JSX elements", () => {
     const page = "const a = (\n  <p>\n    Nobody has\n    paid this yet.\n  </p>\n);\n";
     expect(elementTextsIn(page)).toEqual([{ line: 3, text: "Nobody has paid this yet." }]);
   });

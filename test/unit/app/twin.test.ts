@@ -1,10 +1,11 @@
-// The parts of the twin that decide when things happen, compared with the documentation of D1 and of queues.
+// The parts of the twin that decide when things happen, compared with the documentation of D1 and Queues.
 import { describe, expect, it, vi } from "vitest";
 import { FAULT_MESSAGES, faultKind } from "../../../src/platform/db/retry.ts";
 import { randomFrom } from "../../support/random.ts";
-import { clockModule, edgeModule, OBJECT_FAULTS, objectsModule } from "../../twin/entry.ts";
+import { clockModule, edgeModule, objectsModule } from "../../twin/entry.ts";
+import { ALL_FAULTS, D1_FAULTS, OBJECT_FAULTS } from "../../twin/faults.ts";
 import { type Consume, Queues } from "../../twin/queues.ts";
-import { D1_FAULTS, drawMs, FAR, isRefusal, NEAR, USUAL } from "../../twin/weather.ts";
+import { drawMs, FAR, NEAR, USUAL } from "../../twin/weather.ts";
 
 describe("a delay", () => {
   it.each([
@@ -12,7 +13,7 @@ describe("a delay", () => {
     ["usual", USUAL.write],
     ["far", FAR.read],
     ["a hop", NEAR.hop],
-  ])("has the median and the 99th percentile it is given: %s", (_, delay) => {
+  ])("has the requested median and 99th percentile: %s", (_, delay) => {
     const random = randomFrom(1);
     const drawn = Array.from({ length: 40_000 }, () => drawMs(delay, random)).sort((a, b) => a - b);
     const at = (share: number) => drawn[Math.floor(drawn.length * share)] ?? 0;
@@ -22,15 +23,27 @@ describe("a delay", () => {
   });
 });
 
-describe("the faults of D1", () => {
-  it("are each classified correctly by the service", () => {
-    const kinds = D1_FAULTS.map((message) => [message, faultKind(new Error(`D1_ERROR: ${message}`))] as const);
-    for (const [message, kind] of kinds) expect(kind, message).not.toBe("other");
-    const refused = kinds.filter(([message]) => isRefusal(message)).map(([, kind]) => kind);
-    expect(new Set(refused)).toEqual(new Set(["overloaded", "transient"]));
-    expect(FAULT_MESSAGES.reset.every((part) => D1_FAULTS.some((fault) => fault.toLowerCase().includes(part)))).toBe(
-      true,
+describe("the faults", () => {
+  it.each(ALL_FAULTS.map((fault) => [fault.message, fault] as const))(
+    "have a source and are classified by the service: %s",
+    (_, fault) => {
+      expect(fault.source).toMatch(/^https:\/\/\S+, .*20\d\d$/);
+      const { message, kind } = fault;
+      const thrown = D1_FAULTS.includes(fault) ? new Error(`D1_ERROR: ${message}`) : new Error(message);
+      expect(faultKind(thrown)).toBe(kind);
+      // An error of the kind "overloaded" means that the call was refused.
+      expect(fault.isRefusal || kind !== "overloaded").toBe(true);
+    },
+  );
+
+  it("include all eleven errors of D1, all four overloads of an object, and all resets that the service knows", () => {
+    expect(D1_FAULTS).toHaveLength(11);
+    const overloads = OBJECT_FAULTS.refused.filter(({ message }) =>
+      message.startsWith("Durable Object is overloaded."),
     );
+    expect(new Set(overloads.map(({ message }) => message)).size).toBe(4);
+    const isPlayed = (part: string) => D1_FAULTS.some(({ message }) => message.toLowerCase().includes(part));
+    expect(FAULT_MESSAGES.reset.every(isPlayed)).toBe(true);
   });
 });
 
@@ -47,7 +60,7 @@ describe("a queue", () => {
       consumerOf: () => ({ script: "shop", batchSize: 1, maxRetries }),
     });
 
-  it("delivers one batch at a time, and more at once only after a whole batch and depending on the backlog", async () => {
+  it("delivers one batch at first, and more batches at once when the backlog is larger", async () => {
     let now = 0;
     const atOnce: number[] = [];
     const waiting: (() => void)[] = [];
@@ -69,7 +82,7 @@ describe("a queue", () => {
     for (const end of waiting) end();
   });
 
-  it("redelivers a message as often as its consumer is configured, and then stops", async () => {
+  it("redelivers a message as often as its consumer's settings allow, and then stops", async () => {
     const attempts: number[] = [];
     const queue = queueOf(
       async (_, messages) => {
@@ -86,7 +99,7 @@ describe("a queue", () => {
     expect(attempts).toEqual([1, 2]);
   });
 
-  it("delivers some messages twice, with one id", async () => {
+  it("delivers some messages twice, with the same id", async () => {
     const ids: string[] = [];
     const queue = queueOf(async (_, messages) => {
       ids.push(...messages.map(({ id }) => id));
@@ -100,7 +113,7 @@ describe("a queue", () => {
   });
 });
 
-/** In an edge's first module, around the uploaded ones. */
+/** The handlers of an edge's entry module, which wraps the `uploaded` handlers. */
 function handlersIn(module: string, uploaded: object) {
   const body = module.replace(/^import .*$/m, "").replace("export default", "return");
   return new Function("uploaded", body)({ default: uploaded });
@@ -118,7 +131,7 @@ describe("the entry modules", () => {
     expect(text).toContain('export const RateBook = inTwin(uploaded.RateBook, "RateBook");');
   });
 
-  it("let the edge call objects through the entry point, and report failures on the way in the platform's words", async () => {
+  it("let the edge call objects through the entry point, and report lost calls with the platform's message", async () => {
     const handlers = handlersIn(edgeModule("./worker.js", ["BOOK"], {}), {
       fetch: (
         name: string,
@@ -134,7 +147,7 @@ describe("the entry modules", () => {
     await expect(handlers.fetch("a", failing(own), {})).rejects.toBe(own);
   });
 
-  it("count requests at the edge in its memory, by key and period, with all else as it was uploaded", async () => {
+  it("replace rate limits with counters in memory, by key and period, and leave all other bindings unchanged", async () => {
     const module = edgeModule("./worker.js", [], { SHIELD: { limit: 2, period: 60, namespace: "1" } });
     const fetch = (key: string, env: { readonly SHIELD: RateLimit; readonly NAME: string }) =>
       env.SHIELD.limit({ key }).then(({ success }) => `${env.NAME} ${success}`);
@@ -153,7 +166,7 @@ describe("the entry modules", () => {
     vi.useRealTimers();
   });
 
-  it("count together what names one namespace, each by its own limit", async () => {
+  it("count all requests of one namespace in one counter, and apply each binding's own limit", async () => {
     const limits = {
       WIDE: { limit: 3, period: 60, namespace: "1" },
       NARROW: { limit: 1, period: 60, namespace: "1" },
@@ -175,10 +188,14 @@ describe("the entry modules", () => {
     vi.useRealTimers();
   });
 
-  it("fail calls of objects in ways that the service knows", () => {
-    for (const message of OBJECT_FAULTS.refused) expect(faultKind(new Error(message))).toBe("overloaded");
-    for (const message of [...OBJECT_FAULTS.lost, ...OBJECT_FAULTS.reset])
-      expect(faultKind(new Error(message))).toBe("transient");
+  it("throw every object fault from the documentation, by its effect on the call", () => {
+    const text = objectsModule("./worker.js", [], { hop: NEAR.hop, clockMs: 0, faults: 0, resets: 0 });
+    const [, table = "{}"] = /^const faults = (.*);$/m.exec(text) ?? [];
+    const messages = (faults: readonly { readonly message: string }[]) => faults.map(({ message }) => message);
+    const { refused, lost, reset } = OBJECT_FAULTS;
+    expect(JSON.parse(table)).toEqual({ refused: messages(refused), lost: messages(lost), reset: messages(reset) });
+    expect(text).toContain("throw Object.assign(new Error(one(faults[kind])), flags);");
+    expect(text).toContain("ctx.abort(new Error(one(faults.reset)))");
   });
 
   it("shift the clock, and leave explicit dates unchanged", () => {

@@ -1,4 +1,4 @@
-// The console's live updates: what a message causes to be read again, and how the socket is kept open.
+// The console's live updates: what is read again after a message, and how a lost socket is replaced.
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { PING_MS, pauseMs } from "../../../dashboard/src/api/line.ts";
 import {
@@ -25,7 +25,7 @@ describe("a message", () => {
     ['{"type":"endpoint","eventId":null,"webhookId":"whk_1"}', { type: "endpoint" }],
     ['{"type":"reread","eventId":null}', { type: "reread" }],
     ['{"type":"something new","eventId":"evt_1"}', { type: "reread" }],
-  ])("%s is about %j", (text, news) => {
+  ])("%s is read as %j", (text, news) => {
     const eventId = text.includes("evt_1") ? "evt_1" : undefined;
     expect(messageIn(text)).toEqual({ news, eventId });
   });
@@ -39,11 +39,11 @@ describe("a message", () => {
     ["listWallets", { merchantId: OURS }, false],
     ["listInvoices", { merchantId: "mer_2" }, false],
     ["getMe", {}, false],
-  ] as const)("about an invoice concerns %s of %j: %s", (operation, input, wanted) => {
+  ] as const)("about an invoice concerns %s with %j: %s", (operation, input, wanted) => {
     expect(isTouched({ type: "invoice", invoiceId: "inv_1" }, OURS, [operation, input])).toBe(wanted);
   });
 
-  it("about everything concerns all of the merchant, and nothing of another merchant or the user", () => {
+  it("about everything concerns all data of its merchant, but no data of another merchant or of the user", () => {
     const touched = (input: object) => isTouched({ type: "reread" }, OURS, ["listProducts", input]);
     expect([touched({ merchantId: OURS }), touched({ merchantId: "mer_2" }), touched({})]).toEqual([
       true,
@@ -53,7 +53,7 @@ describe("a message", () => {
   });
 });
 
-it("a lost socket is reopened after a second, then at longer intervals, up to a minute and a quarter", () => {
+it("a lost socket is reopened after a second, and later at longer intervals, up to 75 seconds", () => {
   expect([0, 1, 2, 3].map((failures) => pauseMs(failures, 0.5))).toEqual([1_000, 2_000, 4_000, 8_000]);
   expect([pauseMs(30, 0), pauseMs(30, 0.999_999)].map(Math.round)).toEqual([45_000, 75_000]);
 });
@@ -95,14 +95,16 @@ describe("following a merchant", () => {
   let readAgain: unknown[] = [];
   let isReading = false;
   let isSeen = true;
+  let ageMs = 0;
   let following: Following;
 
   beforeEach(() => {
     vi.useFakeTimers();
-    [sockets, readAgain, isReading, isSeen] = [[], [], false, true];
+    [sockets, readAgain, isReading, isSeen, ageMs] = [[], [], false, true, 41.3];
     following = followMerchant({
       merchantId: OURS,
       isSeen: () => isSeen,
+      pageAgeMs: () => ageMs,
       reads: {
         invalidate: (isTouched) => void readAgain.push(...SHOWN.filter(isTouched).map(([operation]) => operation)),
         isReadingFirst: () => isReading,
@@ -122,15 +124,15 @@ describe("following a merchant", () => {
   const last = () => sockets.at(-1) as Socket;
   const paid = '{"type":"invoice","eventId":"evt_7","invoiceId":"inv_1"}';
 
-  /** What is reread within a time. */
+  /** The reads that are repeated within the given time. */
   const readWithin = (ms: number): readonly unknown[] => {
     readAgain = [];
     vi.advanceTimersByTime(ms);
     return readAgain;
   };
 
-  it("opens one socket, and rereads only what a message is about, once for messages that arrive together", () => {
-    expect(sockets.map(({ path }) => path)).toEqual(["/api/v1/merchants/merchant/mer_1/live"]);
+  it("opens one socket, and rereads only the data that a message concerns, only once for messages that arrive at the same time", () => {
+    expect(sockets.map(({ path }) => path)).toEqual(["/api/v1/merchants/merchant/mer_1/live?readWithinMs=42"]);
     last().open();
     last().say(paid);
     last().say(paid);
@@ -138,13 +140,13 @@ describe("following a merchant", () => {
     expect(readWithin(POLL_MS)).toEqual([]);
   });
 
-  it("continues after the last event when the socket is lost, at once when the network is back", () => {
+  it("continues after the last event when a lost socket is reopened, and reopens it at once when the network is back", () => {
     last().open();
     last().say(paid);
     last().close();
     expect(sockets.length).toBe(1);
     vi.advanceTimersByTime(1_500);
-    expect(sockets.map(({ path }) => path.split("?")[1])).toEqual([undefined, "after=evt_7"]);
+    expect(sockets.map(({ path }) => path.split("?")[1])).toEqual(["readWithinMs=42", "after=evt_7"]);
     last().close();
     following.online();
     expect(sockets.length).toBe(3);
@@ -152,7 +154,21 @@ describe("following a merchant", () => {
     expect(sockets.length).toBe(3);
   });
 
-  it("rereads everything of the merchant from time to time while there is no socket, and not once there is one", () => {
+  it("tells the server the age of the page until the first message arrives, unless the page is older than ten minutes", () => {
+    last().close();
+    ageMs = 600_000;
+    vi.advanceTimersByTime(1_500);
+    last().close();
+    ageMs = 600_000.1;
+    vi.advanceTimersByTime(3_000);
+    expect(sockets.map(({ path }) => path.split("?")[1])).toEqual([
+      "readWithinMs=42",
+      "readWithinMs=600000",
+      undefined,
+    ]);
+  });
+
+  it("rereads all the merchant's data at intervals while there is no socket, and stops once there is one", () => {
     last().close();
     expect(readWithin(POLL_MS + GATHER_MS)).toEqual(["listInvoices", "listWallets"]);
     last().open();
@@ -170,7 +186,7 @@ describe("following a merchant", () => {
     expect(sockets.length).toBe(2);
   });
 
-  it("waits for a first read in progress, and until the page is visible", () => {
+  it("repeats a read only once the first read has ended and the page is visible", () => {
     last().open();
     isReading = true;
     last().say(paid);
@@ -183,7 +199,7 @@ describe("following a merchant", () => {
     expect(readAgain).toEqual(["listInvoices"]);
   });
 
-  it("rereads everything when more arrived than it keeps while the page was hidden", () => {
+  it("repeats all reads if too many messages arrived while the page was hidden", () => {
     last().open();
     isSeen = false;
     for (let n = 0; n < 150; n++) last().say(paid);
@@ -191,7 +207,7 @@ describe("following a merchant", () => {
     expect(readWithin(GATHER_MS)).toEqual(["listInvoices", "listWallets"]);
   });
 
-  it("ends with its socket and timers, and closes a socket that opens later", () => {
+  it("stops its timers and closes its socket when it ends, and closes a socket that opens later", () => {
     following.end();
     expect(vi.getTimerCount()).toBe(0);
     last().open();

@@ -1,4 +1,4 @@
-// The answer that the console gives in a few words, from what the service said about each coin.
+// The console's short answer to whether a shop can be paid, based on the service's report about each coin.
 import { describe, expect, it } from "vitest";
 import { type Coin, type Finding, groupsOf, verdictOf } from "../../../dashboard/src/readiness/coins.ts";
 import { readinessSearch } from "../../../dashboard/src/readiness/search.ts";
@@ -13,19 +13,24 @@ const coin = (network: string, changes: Partial<Coin> = {}): Coin => {
 const without = (network: string, ...codes: readonly Finding["code"][]) =>
   coin(network, { walletId: null, canBePaid: false, reasons: codes.map(finding) });
 const sepolia = coin("ETH_SEPOLIA", { isTest: true });
+/** A development server offers this coin although it cannot detect its payments. */
+const undetected = coin("BNB", { warnings: [finding("NO_SOURCE")] });
 const broken = coin("ETH", { canBePaid: false, reasons: [finding("PAUSED")] });
 
 describe("the verdict", () => {
   it.each<readonly [string, readonly Coin[]]>([
     ["Yes", [coin("BTC"), coin("LTC"), without("TRX", "NO_WALLET")]],
-    ["In part", [coin("BTC"), broken]],
+    ["Partly", [coin("BTC"), broken]],
     ["No", [broken]],
     ["No", [without("TRX", "NO_WALLET")]],
     ["No", [broken, sepolia]],
     ["No", [{ ...sepolia, canBePaid: false }]],
     ["Test coins", [sepolia, without("TRX", "NO_WALLET")]],
     ["Yes", [coin("BTC"), { ...sepolia, canBePaid: false }]],
-  ])("is %s of %#", (short, coins) => {
+    ["No", [undetected]],
+    ["Partly", [coin("BTC"), undetected]],
+    ["Yes", [coin("LTC", { warnings: [finding("NOT_YET_READ")] })]],
+  ])("is %s in case %#", (short, coins) => {
     expect(verdictOf({ coins }).short).toBe(short);
   });
 
@@ -34,15 +39,15 @@ describe("the verdict", () => {
     expect(text).toContain("1 of your 2 coins");
   });
 
-  it("tells test coins apart", () => {
+  it("counts test coins separately", () => {
     const textOf = (...coins: readonly Coin[]) => verdictOf({ coins }).text;
-    expect(textOf(sepolia)).toBe("Only test coins can be paid now.");
-    expect(textOf(broken, sepolia)).toBe("No: only test coins can be paid now.");
-    expect(textOf(coin("BTC"), sepolia)).toBe("Yes: your coin can be paid now. Of your test coins: 1 of 1.");
+    expect(textOf(sepolia)).toBe("Customers can pay only with test coins.");
+    expect(textOf(broken, sepolia)).toBe("No: customers can pay only with test coins.");
+    expect(textOf(coin("BTC"), sepolia)).toBe("Yes: customers can pay with your coin. Test coins: 1 of 1.");
   });
 });
 
-it("distinguishes coins that lack only a wallet from those that lack more", () => {
+it("coins that only need a wallet are listed separately from those that need more", () => {
   const unseen = { ...without("BNB", "NO_WALLET"), warnings: [finding("NO_SOURCE")] };
   const unread = { ...without("TRX", "NO_WALLET"), warnings: [finding("NOT_YET_READ")] };
   const coins = [unread, without("POL", "NO_WALLET", "NO_SOURCE"), unseen, broken];
@@ -54,7 +59,7 @@ it("distinguishes coins that lack only a wallet from those that lack more", () =
   ]);
 });
 
-it("takes a currency from the address if the page offers it", () => {
+it("the currency is taken from the URL if the page offers it", () => {
   expect(readinessSearch({ currency: "EUR" })).toEqual({ currency: "EUR" });
   for (const currency of ["eur", "XXX", 1, undefined]) expect(readinessSearch({ currency })).toEqual({});
 });

@@ -1,4 +1,4 @@
-// When the deployment counts as failing, decided from facts alone.
+// When a deployment is reported as degraded.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
@@ -6,6 +6,7 @@ import { healthBodyOf } from "../../../src/notifications/deployment-status/healt
 import { parseDatabaseLimit } from "../../../src/notifications/deployment-status/settings.ts";
 import {
   type CursorFacts,
+  NEVER_TESTED,
   reasonsOf,
   type StatusSettings,
   type Vitals,
@@ -16,6 +17,7 @@ const settings: StatusSettings = {
   networks: new Set(["ETH", "BTC_REGTEST"]),
   pollSeconds: null,
   databaseLimitBytes: 1_000,
+  alertSettings: "set",
   fatalFaults: [],
 };
 const read: CursorFacts = {
@@ -36,6 +38,7 @@ const well: Vitals = {
   cursors: [read],
   cronRanAtMs: NOW,
   setUpAtMs: 0,
+  alertProof: { ...NEVER_TESTED, acceptedAtMs: 1, acceptedSettings: "set", provedAtMs: 2, provedSettings: "set" },
   databaseBytes: 800,
   unsettledInvoices: 3,
 };
@@ -54,13 +57,17 @@ test("a deployment whose jobs run and whose networks are read is healthy", () =>
 describe("a cursor is stale", () => {
   it.each<readonly [string, Partial<CursorFacts>, readonly string[]]>([
     ["when its source has failed for five minutes", { degradedSinceMs: ago(5) }, STALE],
-    ["but not before", { degradedSinceMs: ago(5) + 1 }, []],
+    ["not when its source has failed for less than five minutes", { degradedSinceMs: ago(5) + 1 }, []],
     ["when its watcher has not run for five minutes", { tickedAtMs: ago(5), lastMovedAtMs: ago(9) }, STALE],
-    ["but not when the watch has just restarted", { tickedAtMs: ago(500), lastMovedAtMs: NOW }, []],
+    ["not when the watch has just restarted", { tickedAtMs: ago(500), lastMovedAtMs: NOW }, []],
     ["when it was never read in five minutes", { tickedAtMs: null, lastMovedAtMs: ago(5), height: null }, STALE],
-    ["when what was read is old, although passes succeed", { passedMs: ago(5) }, STALE],
-    ["but not at the tip of a private chain", { network: "BTC_REGTEST", passedMs: ago(500) }, []],
-    ["below it even there", { network: "BTC_REGTEST", passedMs: ago(9), height: 6 }, ["CURSOR_STALE BTC_REGTEST"]],
+    ["when the newest data is old, although passes succeed", { passedMs: ago(5) }, STALE],
+    ["not at the tip of a private chain", { network: "BTC_REGTEST", passedMs: ago(500) }, []],
+    [
+      "below the tip of a private chain too",
+      { network: "BTC_REGTEST", passedMs: ago(9), height: 6 },
+      ["CURSOR_STALE BTC_REGTEST"],
+    ],
     ["not while nothing is awaited", { isResting: true, passedMs: 0, lastMovedAtMs: 0, tickedAtMs: 0 }, []],
     ["not while an operator has paused it", { pausedAtMs: NOW, passedMs: 0, degradedSinceMs: 0 }, []],
     ["not on a network without a source", { network: "TRX", passedMs: 0 }, []],
@@ -68,13 +75,13 @@ describe("a cursor is stale", () => {
     expect(ofCursor(changes)).toEqual(reasons);
   });
 
-  it("later for networks that are polled less often", () => {
+  it("only after a longer time on networks that are polled less often", () => {
     const seldom = { ...settings, pollSeconds: 600 };
     expect(ofCursor({ passedMs: ago(29), tickedAtMs: ago(10) }, seldom)).toEqual([]);
     expect(ofCursor({ passedMs: ago(30) }, seldom)).toEqual(STALE);
   });
 
-  it("since its earliest sign, and remains so while nothing changes", () => {
+  it("and remains stale, with the same start time, until something changes", () => {
     const ms = fc.integer({ min: NOW - 9 * HOUR_MS, max: NOW });
     const signs = fc.record({ passedMs: ms, lastMovedAtMs: ms, tickedAtMs: ms, degradedSinceMs: fc.option(ms) });
     fc.assert(
@@ -91,25 +98,25 @@ describe("a cursor is stale", () => {
   });
 });
 
-describe("other reasons", () => {
+describe("other reasons to be degraded:", () => {
   it.each<readonly [string, Partial<Vitals>, readonly string[]]>([
     ["the jobs have not started for five minutes", { cronRanAtMs: ago(5) }, ["CRON_STOPPED"]],
-    ["they started a moment later", { cronRanAtMs: ago(5) + 1 }, []],
-    ["they never started since the set-up", { cronRanAtMs: null, setUpAtMs: ago(5) }, ["CRON_STOPPED"]],
-    ["the deployment was set up just now", { cronRanAtMs: null, setUpAtMs: ago(4) }, []],
-    ["nobody has set it up", { cronRanAtMs: null, setUpAtMs: null }, []],
+    ["none if the jobs started a moment later", { cronRanAtMs: ago(5) + 1 }, []],
+    ["the jobs have not started since the set-up", { cronRanAtMs: null, setUpAtMs: ago(5) }, ["CRON_STOPPED"]],
+    ["none if the deployment was set up just now", { cronRanAtMs: null, setUpAtMs: ago(4) }, []],
+    ["none if the deployment was never set up", { cronRanAtMs: null, setUpAtMs: null }, []],
     ["the database is above 80 % of its limit", { databaseBytes: 801 }, ["DATABASE_NEARLY_FULL"]],
     [
       "an address is quarantined, even on an idle network",
       { cursors: [{ ...read, isResting: true, quarantined: 2, quarantinedSinceMs: 5 }] },
       ["ADDRESS_QUARANTINED ETH"],
     ],
-    ["invoices cannot be settled, which is a warning", { unsettledInvoices: 9 }, []],
+    ["none if invoices cannot be settled, which is only a warning", { unsettledInvoices: 9 }, []],
   ])("%s", (_, changes, reasons) => {
     expect(codesOf(changes)).toEqual(reasons);
   });
 
-  it("no storage, and a missing variable without which nothing works", () => {
+  it("the database is unavailable, or a fatal setting is invalid", () => {
     const of = { ...settings, fatalFaults: ["MASTER_KEY_INVALID"] };
     expect(codesOf({}, of)).toEqual(["CONFIGURATION_INVALID"]);
     expect(reasonsOf(undefined, of, NOW).map(({ code }) => code)).toEqual([
@@ -119,15 +126,20 @@ describe("other reasons", () => {
   });
 });
 
-test("/healthz is degraded exactly when there is a reason, and shows configured networks only", () => {
+test("/healthz reports degraded if and only if there is a reason, and shows only configured networks", () => {
   const bodyOf = (vitals: Vitals | undefined) =>
     healthBodyOf({ version: "1", vitals, settings, faults: ["EXPLORERS_INVALID"], nowMs: NOW });
   const good = bodyOf({ ...well, cursors: [read, { ...read, network: "TRX", passedMs: 0 }] });
   expect(good).toMatchObject({ status: "ok", reasons: [], warnings: ["EXPLORERS_INVALID", "INVOICES_UNSETTLED"] });
+  const unproved = bodyOf({ ...well, alertProof: NEVER_TESTED });
+  expect(unproved).toMatchObject({ status: "ok", warnings: [...good.warnings, "ALERTS_UNPROVED"] });
+  expect(bodyOf({ ...well, alertProof: NEVER_TESTED, setUpAtMs: null }).warnings).toEqual(good.warnings);
+  for (const provedSettings of ["others", null])
+    expect(bodyOf({ ...well, alertProof: { ...well.alertProof, provedSettings } }).warnings).toEqual(unproved.warnings);
   expect(Object.keys(good.networks)).toEqual(["BTC_REGTEST", "ETH"]);
   expect(bodyOf({ ...well, databaseBytes: 900 })).toMatchObject({
     status: "degraded",
-    reasons: [{ code: "DATABASE_NEARLY_FULL", network: null, since: null, detail: expect.stringContaining("90 %") }],
+    reasons: [{ code: "DATABASE_NEARLY_FULL", network: null, since: null, detail: expect.stringContaining("90%") }],
   });
   expect(bodyOf(undefined)).toMatchObject({ status: "degraded", database: "unavailable" });
 });
@@ -138,7 +150,7 @@ test.each([
   ["0", undefined],
   ["-1", undefined],
   ["1e3", undefined],
-])("DATABASE_LIMIT_GB=%j", (text, bytes) => {
+])("DATABASE_LIMIT_GB=%j is a limit of %j bytes (undefined if refused)", (text, bytes) => {
   const parsed = parseDatabaseLimit(text);
   expect(parsed.ok ? parsed.value : undefined).toBe(bytes);
 });

@@ -1,14 +1,20 @@
-// `/metrics` as text, and the dashboard that shows it.
+// The text of `/metrics`, and the Grafana board that shows it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { metricsText } from "../../../src/notifications/deployment-status/metrics-text.ts";
 import { parseMetricsToken } from "../../../src/notifications/deployment-status/settings.ts";
-import type { Queues, Vitals } from "../../../src/notifications/deployment-status/status.ts";
+import { NEVER_TESTED, type Queues, type Vitals } from "../../../src/notifications/deployment-status/status.ts";
 import { scrape } from "../../support/prometheus.ts";
 
 const NOW = 1_800_000_000_000;
-const settings = { networks: new Set(["ETH", "BTC"]), pollSeconds: null, databaseLimitBytes: 1_000, fatalFaults: [] };
+const settings = {
+  networks: new Set(["ETH", "BTC"]),
+  pollSeconds: null,
+  databaseLimitBytes: 1_000,
+  alertSettings: "set",
+  fatalFaults: [],
+};
 const cursor = {
   network: "ETH",
   height: 7,
@@ -27,6 +33,7 @@ const facts: Vitals & Queues = {
   cursors: [cursor],
   cronRanAtMs: NOW - 500,
   setUpAtMs: 0,
+  alertProof: NEVER_TESTED,
   databaseBytes: 900,
   unsettledInvoices: 3,
   oldestDueInvoiceMs: NOW - 9_000,
@@ -38,7 +45,7 @@ const textOf = (changes: Partial<typeof facts> | undefined, version = "1.0.0") =
   metricsText({ version, facts: changes && { ...facts, ...changes }, settings, nowMs: NOW });
 
 describe("the metrics", () => {
-  it("are in Prometheus format, with the values read", () => {
+  it("are in Prometheus format, with the values that were read", () => {
     expect(Object.fromEntries(scrape(textOf({})).samples)).toEqual({
       'edgetill_info{version="1.0.0"}': 1,
       edgetill_healthy: 0,
@@ -71,7 +78,7 @@ describe("the metrics", () => {
     });
   });
 
-  it("omit unknown values, and everything but the verdict while storage does not answer", () => {
+  it("omit unknown values, and everything except the health status while storage does not answer", () => {
     const never = scrape(textOf({ cursors: [], cronRanAtMs: null, setUpAtMs: null })).names;
     for (const name of ["edgetill_cron_last_run_timestamp_seconds", "edgetill_network_lag_seconds"])
       expect(never).not.toContain(name);
@@ -89,7 +96,7 @@ describe("the metrics", () => {
     "# HELP a b\na 1\n",
     "# HELP a b\n# TYPE a gauge\na 1\na 1\n",
     '# HELP a b\n# TYPE a gauge\na{b="\n"} 1\n',
-  ])("in another format would fail this test: %j", (text) => {
+  ])("are checked by a parser that refuses an invalid format: %j", (text) => {
     expect(() => scrape(text)).toThrow();
   });
 });
@@ -111,7 +118,7 @@ test.each([
   ["x".repeat(32), "x".repeat(32)],
   [`${"x".repeat(32)} y`, undefined],
   ["\u00e9".repeat(32), undefined],
-])("METRICS_TOKEN=%j", (text, token) => {
+])("METRICS_TOKEN=%j is parsed to %j (null if not set, undefined if refused)", (text, token) => {
   const parsed = parseMetricsToken(text);
   expect(parsed.ok ? parsed.value : undefined).toBe(token);
   if (!parsed.ok) expect(parsed.error).not.toContain(text);

@@ -1,8 +1,7 @@
-// The table of public sources is usable by a deployment, and its page matches it.
+// The table of public sources must be usable by a deployment, and the page must match it.
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { settingOf } from "../../../scripts/deploy/probe-source.ts";
-import { FEWER, PUBLIC_SOURCES, publicSourcesOf } from "../../../scripts/deploy/public-sources.ts";
+import { FEWER, PUBLIC_SOURCES, publicSourcesOf, settingOf } from "../../../scripts/deploy/public-sources.ts";
 import { SOURCES_PAGE, sourcesPage } from "../../../scripts/write-public-sources.ts";
 import { NETWORKS } from "../../../src/chains/registry/networks.ts";
 import { parseChainSources } from "../../../src/chains/sources/chain-sources.ts";
@@ -12,7 +11,7 @@ it("the public sources page is what `npm run docs:sources` writes", async () => 
 });
 
 describe("the table of public sources", () => {
-  it("is a valid CHAIN_SOURCES as a whole, with each address unchanged", () => {
+  it("is a valid CHAIN_SOURCES setting, with each address unchanged", () => {
     const parsed = parseChainSources({ CHAIN_SOURCES: settingOf(PUBLIC_SOURCES) });
     if (!parsed.ok) throw new Error(parsed.error);
     const found = [...parsed.value].flatMap(([network, list]) =>
@@ -24,13 +23,13 @@ describe("the table of public sources", () => {
     expect(PUBLIC_SOURCES.filter(({ url }) => !url.startsWith("https://"))).toEqual([]);
   });
 
-  it.each(NETWORKS)("has two of different vendors for $name, or says why not", ({ name }) => {
+  it.each(NETWORKS)("has two sources of different vendors for $name, or says why not", ({ name }) => {
     const vendors = publicSourcesOf(name).map(({ vendor }) => vendor);
     expect(new Set(vendors).size).toBe(vendors.length);
     expect(FEWER[name] === undefined).toBe(vendors.length > 1);
   });
 
-  it("says for each whose page was read, when, and what it learns and allows, in a sentence", () => {
+  it("names each source's document and the day it was read, and says in two sentences what the source learns and what it allows", () => {
     expect(PUBLIC_SOURCES.length).toBeGreaterThan(15);
     for (const { document, documentOf, readOn, limit, learns } of PUBLIC_SOURCES) {
       expect(new URL(document).protocol).toBe("https:");

@@ -19,6 +19,7 @@ const DEFAULTS: SettingsColumns = {
   overpaidToleranceBasisPoints: 500,
   monitorSeconds: 86_400,
   latePaymentPolicy: "REVIEW",
+  lateGraceSeconds: 0,
   quorumAboveMicros: null,
   maxActiveInvoices: 10_000,
   maxPublicInvoices: 1_000,
@@ -45,7 +46,7 @@ const shown = (columns: SettingsColumns) =>
     { publicUrl: "https://pay.example", hasSecondSources: false, nowMs: 0 },
   );
 
-describe("the settings of a merchant", () => {
+describe("a merchant's settings", () => {
   it("start with the defaults of decisions 4, and show money as text", () => {
     expect(shown(DEFAULTS)).toEqual({
       invoiceLifetimeSeconds: 3_600,
@@ -55,6 +56,7 @@ describe("the settings of a merchant", () => {
       overpaidTolerancePercent: 5,
       monitorSeconds: 86_400,
       latePaymentPolicy: "REVIEW",
+      lateGraceSeconds: 0,
       quorumAboveAmount: null,
       walletChangeDelayHours: 0,
       pendingWalletChangeDelay: null,
@@ -83,6 +85,7 @@ describe("the settings of a merchant", () => {
     ["quorumAboveAmount", [null, 0, "1000.5"], [-1, "1e3", true]],
     ["monitorSeconds", [0, 604_800], [-1, 604_801]],
     ["latePaymentPolicy", ["REVIEW", "ACCEPT"], ["review", "REFUSE", null]],
+    ["lateGraceSeconds", [0, 1, 86_400], [-1, 86_401, 0.5, "60", null]],
     ["walletChangeDelayHours", [0, 168], [-1, 169, 0.5]],
     ["maxActiveInvoices", [1, 1_000_000], [0, 1_000_001]],
     ["maxPublicInvoices", [0, 1_000_000], [-1, 1_000_001]],
@@ -95,7 +98,7 @@ describe("the settings of a merchant", () => {
       [null, "https://shop.example", Array.from({ length: 21 }, (_, n) => `https://s${n}.example`), ["*"]],
     ],
   ];
-  it.each(bounds)("accept %s only within its range", (name, good, bad) => {
+  it.each(bounds)("accept only valid values for %s", (name, good, bad) => {
     const takes = (value: unknown) => schema.safeParse({ [name]: value }).success;
     expect(good.map((value) => [value, takes(value)])).toEqual(good.map((value) => [value, true]));
     expect(bad.map((value) => [value, takes(value)])).toEqual(bad.map((value) => [value, false]));
@@ -110,18 +113,18 @@ describe("the settings of a merchant", () => {
     ],
     ["logo", [LOGO], ["", "../x", "A".repeat(64), `${LOGO}0`]],
     ["name", ["é".repeat(100)], ["", "é".repeat(101)]],
-  ])("accept the brand's %s only in its form", (name, good, bad) => {
+  ])("accept only valid values for the brand's %s", (name, good, bad) => {
     const takes = (value: unknown) => schema.safeParse({ brand: { [name]: value } }).success;
     expect([...good, null].filter((value) => !takes(value))).toEqual([]);
     expect(bad.filter(takes)).toEqual([]);
   });
 
-  it("refuse a change that names none of them, or an unknown one", () => {
+  it("refuse a change that contains no setting, or an unknown one", () => {
     expect(schema.safeParse({}).success).toBe(false);
     expect(schema.safeParse({ rateLock: 60 }).success).toBe(false);
   });
 
-  it("keep what a change does not name, including inside the brand", () => {
+  it("keep every value that a change does not contain, including those in the brand", () => {
     const branded = applied(DEFAULTS, { brand: BRAND });
     expect(settingsOf(branded).brand).toEqual(BRAND);
     expect(shown(branded).brand.logoUrl).toBe(`https://pay.example/images/mer_1/${LOGO}`);

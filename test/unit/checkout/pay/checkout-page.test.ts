@@ -16,34 +16,37 @@ const CLAIM_ID = makeId("clm", "0".repeat(26));
 const CLAIM_TEXTS = ["claimCredited", "claimLate", "claimDiffers", "claimToDecide", "claimNotFound"] as const;
 const ALL_LANGUAGES = Object.keys(LANGUAGES) as Language[];
 
-describe("every stage in every language", () => {
+describe("a page of the checkout", () => {
   const cases = STAGES.flatMap((stage) => ALL_LANGUAGES.map((language) => ({ stage, language })));
 
-  it.each(cases)("$stage in $language has one heading, no unfilled placeholder, and no duplicate id or part", (of) => {
-    const { stage, language } = of;
-    const variants = [
-      checkoutViewOf(stage),
-      checkoutViewOf(stage, { method: EVM_METHOD, acceptsLate: true, isTest: true, canReturn: false }),
-      checkoutViewOf(stage, { method: null, description: null, imageUrl: null, payments: [], claimNetworks: [] }),
-      checkoutViewOf(stage, {
-        method: { ...METHOD, amount: null, requiredConfirmations: 1 },
-        total: { micros: 0n, currency: "USD" },
-        shop: { name: "S", color: null, logoUrl: null, supportUrl: null },
-        payments: [{ ...PAYMENT, state: "gone", isLate: true }],
-      }),
-    ];
-    for (const view of variants) {
-      const html = page(view, { language });
-      expect(texts(html)).not.toMatch(/\{\w+\}|undefined|\[object/);
-      expect(html).toContain(`<html lang="${language}" dir="${LANGUAGES[language].direction}">`);
-      expect(html.match(/<h1[ >]/g)).toHaveLength(1);
-      for (const name of ["id", "data-part"]) {
-        const values = [...html.matchAll(new RegExp(` ${name}="([^"]*)"`, "g"))].map(([, value]) => value);
-        expect(values).toEqual([...new Set(values)]);
+  it.each(cases)(
+    "at the stage $stage in $language has one heading, no unfilled placeholder, and no duplicate id or part",
+    (of) => {
+      const { stage, language } = of;
+      const variants = [
+        checkoutViewOf(stage),
+        checkoutViewOf(stage, { method: EVM_METHOD, acceptsLate: true, isTest: true, canReturn: false }),
+        checkoutViewOf(stage, { method: null, description: null, imageUrl: null, payments: [], claimNetworks: [] }),
+        checkoutViewOf(stage, {
+          method: { ...METHOD, amount: null, requiredConfirmations: 1 },
+          total: { micros: 0n, currency: "USD" },
+          shop: { name: "S", color: null, logoUrl: null, supportUrl: null },
+          payments: [{ ...PAYMENT, state: "gone", isLate: true }],
+        }),
+      ];
+      for (const view of variants) {
+        const html = page(view, { language });
+        expect(texts(html)).not.toMatch(/\{\w+\}|undefined|\[object/);
+        expect(html).toContain(`<html lang="${language}" dir="${LANGUAGES[language].direction}">`);
+        expect(html.match(/<h1[ >]/g)).toHaveLength(1);
+        for (const name of ["id", "data-part"]) {
+          const values = [...html.matchAll(new RegExp(` ${name}="([^"]*)"`, "g"))].map(([, value]) => value);
+          expect(values).toEqual([...new Set(values)]);
+        }
+        expect(html).toMatch(/<h1 tabindex="-1">[^<]/);
       }
-      expect(html).toMatch(/<h1 tabindex="-1">[^<]/);
-    }
-  });
+    },
+  );
 
   it.each(NOTES)("shows the result of a form: %s", (note) => {
     for (const language of ALL_LANGUAGES) {
@@ -55,14 +58,36 @@ describe("every stage in every language", () => {
     }
   });
 
-  it("says how a claimed transaction relates to the invoice, in the page and to screen readers, and keeps the claim in its links", () => {
+  it.each([
+    ["expired", [], undefined],
+    ["expiredLate", [{ ...PAYMENT, isLate: true }], undefined],
+    ["expiredUndecided", [{ ...PAYMENT, state: "undecided" as const }], undefined],
+    ["expiredUndecided", [], "claimToDecide" as const],
+    ["expiredUndecided", [], "claimDiffers" as const],
+  ] as const)("tells the payer of an expired invoice what was received: %s", (text, payments, claimed) => {
+    const claim = {
+      id: CLAIM_ID,
+      text: claimed ?? ("claimNotFound" as const),
+      isGood: false,
+      sent: "40 USDC",
+      asked: "",
+    };
+    const about = claimed === undefined ? {} : { claim };
+    const html = page(checkoutViewOf("expired", { payments, ...about }));
+    const [, said = ""] = /data-part="heading">.*?<p>(.*?)<\/p>/s.exec(html) ?? [];
+    expect(shownText(said)).toBe(fill(textsOf("en")[text], { shop: "Flowers" }));
+  });
+
+  it("explains how a claimed transaction relates to the invoice, also to screen readers, and keeps the claim in its links", () => {
     for (const language of ALL_LANGUAGES)
       for (const text of CLAIM_TEXTS) {
         const claim = { id: CLAIM_ID, text, isGood: text === "claimCredited", sent: "40 USDC", asked: "80 USDC" };
         const html = page(checkoutViewOf("pay", { claim }), { language });
         const [, said = ""] = /<p class="note[^"]*" data-part="claim">(.*?)<\/p>/.exec(html) ?? [];
         const values = { shop: "Flowers", sent: "40 USDC", asked: "80 USDC" };
-        expect(shownText(said)).toBe(fill(textsOf(language)[text], values));
+        const isOpen = text === "claimDiffers" || text === "claimToDecide";
+        const { [text]: sentence, claimSentIt } = textsOf(language);
+        expect(shownText(said)).toBe(fill(isOpen ? `${sentence} ${claimSentIt}` : sentence, values));
         expect(html).toContain(`data-claim-text="${shownText(said)}"`);
         expect(html.includes('class="note good"')).toBe(text === "claimCredited");
         expect(html).toContain('<details class="claim" open');
@@ -72,7 +97,7 @@ describe("every stage in every language", () => {
       }
   });
 
-  it("follows a claim on a page that no longer changes, without a socket, until it is credited", () => {
+  it("polls without a socket until a claim is credited, even if the page otherwise no longer changes", () => {
     const claim = { id: CLAIM_ID, text: "claimNotFound", isGood: false, sent: "", asked: "" } as const;
     const html = page(checkoutViewOf("cancelled", { claim, pollSeconds: 30 }));
     expect(html).not.toContain("data-live-url");
@@ -98,8 +123,8 @@ describe("every stage in every language", () => {
   });
 });
 
-describe("the page in a frame over a shop", () => {
-  it("has a button to close it and the status for the shop, and no link or form on it leaves the frame", () => {
+describe("the checkout page in a frame on a shop's page", () => {
+  it("has a close button and a status for the shop, and all its links and forms stay in the frame", () => {
     const chrome = { ...chromeOf("de"), isModal: true };
     for (const stage of STAGES) {
       const html = String(checkoutPage({ chrome, view: checkoutViewOf(stage, { method: EVM_METHOD }), note: null }));
@@ -107,13 +132,13 @@ describe("the page in a frame over a shop", () => {
       expect(/ data-status="(\w+)"/.exec(html)?.[1]).toBe(modalStatus(stage));
       const own = [...html.matchAll(/ (?:href|action|data-state-url)="(\/pay\/[^"]*)"/g)].map(([, path]) => path);
       expect(own.length).toBeGreaterThan(1);
-      // The language form has it in a field.
+      // The language form sends `view` as a hidden field instead.
       for (const path of own) if (path !== chrome.path) expect(path).toContain("view=modal");
       expect(html).toContain('<input type="hidden" name="view" value="modal"');
     }
   });
 
-  it("is only there: the plain page has neither", () => {
+  it("differs from the page without a frame, which has neither a close button nor a status", () => {
     for (const stage of STAGES) expect(page(checkoutViewOf(stage))).not.toMatch(/data-close|data-status|modal/);
   });
 });
@@ -139,14 +164,14 @@ describe("the checkout page", () => {
     expect(iconOf({})).toBe("/images/m/logo");
     const mark = decodeURIComponent(iconOf({ logoUrl: null })).replaceAll("&#39;", "'");
     expect(mark).toMatch(/^data:image\/svg\+xml,<svg xmlns='http:\/\/www.w3.org\/2000\/svg'.*fill='#0f766e'.*<\/svg>$/);
-    // An invalid colour is not written into it.
+    // An invalid colour is not written into the page.
     expect(iconOf({ logoUrl: null, color: "'/><script>" })).toBe(iconOf({ logoUrl: null, color: null }));
     expect(String(problemPage(chromeOf(), { code: "INVOICE_NOT_FOUND" }))).toContain(
       '<link rel="icon" href="data:image',
     );
   });
 
-  it("escapes names, whatever they contain", () => {
+  it("escapes names with any characters", () => {
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom("</title>", "<script>alert(1)</script>", '" onload="x', "'", "&lt;", "{shop}", "{total}", "$&"),
@@ -179,7 +204,7 @@ describe("the checkout page", () => {
             }),
             { language: to },
           );
-        // Two renderings differ only in the escaped name.
+        // Two renderings may differ only in the escaped name.
         expect(render(text)).toBe(render("Zyxw").replaceAll("Zyxw", () => escaped(text)));
         expect(escaped(text)).not.toMatch(/[<>"']/);
         expect(shownText(render(text))).toContain(text);
@@ -198,14 +223,14 @@ describe("the page that follows a payment", () => {
     expect(page(checkoutViewOf("paid"))).not.toContain("<progress");
   });
 
-  it("gives the script the addresses of its state, with the language and the method that are shown", () => {
+  it("gives the script the URLs of the page's state and updates, with the language and the method that are shown", () => {
     const html = page(checkoutViewOf("pay"), { language: "de" });
     expect(html).toContain('data-state-url="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/state?method=USDT_TRX&amp;lang=de"');
     expect(html).toContain('data-live-url="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/live"');
     expect(page(checkoutViewOf("choose"))).toContain("/state?choose=1");
   });
 
-  it("renders the same <main> alone as in the page", () => {
+  it("renders <main> separately exactly as in the page", () => {
     for (const stage of STAGES) {
       const of = { chrome: chromeOf(), view: checkoutViewOf(stage), note: null };
       expect(String(checkoutPage(of))).toContain(String(checkoutMain(of)));
@@ -223,11 +248,47 @@ describe("the page that follows a payment", () => {
       expect(page(view)).not.toMatch(/data-return-url|\/return/);
       expect(refresh(view)).toBe(view.pollSeconds > 0 && stage !== "choose" ? "30" : undefined);
     }
-    // A page with a form's result is not refreshed, so that it can be read.
+    // A page that shows the result of a form is not refreshed, so that the result can be read.
     expect(refresh(checkoutViewOf("pay"), "claim-invalid")).toBeUndefined();
   });
 
-  it("asks for a transaction hash while a payment may be on its way, on the watched networks", () => {
+  it("does not return to the shop automatically if more than the price was paid, so that the payer notices it", () => {
+    const [first = PAYMENT] = checkoutViewOf("paid").payments;
+    const twice = { ...PAYMENT, txHash: "5".repeat(64) };
+    for (const view of [
+      checkoutViewOf("paid", { payments: [first, twice] }),
+      checkoutViewOf("paid", { payments: [first, { ...twice, state: "undecided" }] }),
+      checkoutViewOf("overpaid"),
+    ]) {
+      expect(page(view)).not.toMatch(/ data-return-(url|seconds)=/);
+      expect(page(view)).toContain('href="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/return"');
+    }
+    expect(page(checkoutViewOf("paid"))).toContain("data-return-url");
+  });
+
+  it("links to the shop's support page where a payer may need the shop, and shows only the shop's name if it has no such page", () => {
+    const link = '<a href="https://flowers.example/help" rel="noreferrer">Flowers</a>';
+    const claim = { id: CLAIM_ID, text: "claimStillNotFound", isGood: false, sent: "", asked: "" } as const;
+    const undecided = { ...PAYMENT, state: "undecided" } as const;
+    for (const [stage, changes] of [
+      ["unavailable", {}],
+      ["overpaid", {}],
+      ["underpaid", {}],
+      ["expired", {}],
+      ["cancelled", {}],
+      ["pay", { claim }],
+      ["pay", { payments: [undecided] }],
+    ] as const) {
+      const view = checkoutViewOf(stage, changes);
+      const main = (shown: CheckoutView) => String(checkoutMain({ chrome: chromeOf(), view: shown, note: null }));
+      expect(main(view), stage).toContain(link);
+      const bare = main({ ...view, shop: { ...view.shop, supportUrl: null } });
+      expect(bare, stage).toBe(main(view).replaceAll(link, "Flowers"));
+    }
+    expect(page(checkoutViewOf("paid"))).not.toContain(link);
+  });
+
+  it("asks for a transaction hash and its network while a payment may be on its way", () => {
     const asking = STAGES.filter((stage) => page(checkoutViewOf(stage)).includes('name="txHash"'));
     expect(asking).toEqual(["pay", "partial", "checking", "underpaid", "expired"]);
     expect(page(checkoutViewOf("expired"))).toContain('<input type="hidden" name="network" value="TRX"');
@@ -247,7 +308,7 @@ describe("the page that follows a payment", () => {
   });
 });
 
-describe("the switch of languages", () => {
+describe("the language switch", () => {
   it("keeps the payment method that is shown, and writes each language's name in that language", () => {
     const html = page(checkoutViewOf("pay"), { language: "ar" });
     expect(html).toContain('<input type="hidden" name="method" value="USDT_TRX"');

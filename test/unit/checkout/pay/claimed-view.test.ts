@@ -1,8 +1,9 @@
-// The sentence about a claim, by the transaction's relation to the invoice: 10 USDT on Ethereum.
+// The sentence about a claimed transaction. It depends on what the transaction means for an invoice of 10 USDT on Ethereum.
 import { describe, expect, it } from "vitest";
 import { checkoutView } from "../../../../src/checkout/pay/view.ts";
 import { CLAIM_STANDINGS, standingOf } from "../../../../src/detection/claims/standing.ts";
 import { makeId } from "../../../../src/lib/ids.ts";
+import { MINUTE_MS } from "../../../../src/lib/time.ts";
 import { en } from "../../../../src/platform/texts/en.ts";
 import { EXPIRES, type Given, HASH, NOW, viewFacts } from "../../../support/checkout-facts.ts";
 
@@ -23,13 +24,13 @@ function viewOf(given: Given, others: NonNullable<Given["payments"]> = []) {
 const free = { invoiceId: null, status: "UNMATCHED", amountUnits: 4_000_000n } as const;
 
 describe("the sentence about a claim", () => {
-  it("says what came and what is still due when they differ", () => {
+  it("states what was received and what is still due when they differ", () => {
     expect(viewOf({}, [free]).claim).toMatchObject({ text: "claimDiffers", sent: "4 USDT", asked: "10 USDT" });
     const partly = { receivedMicros: 3_000_000n } as const;
     expect(viewOf({ invoice: partly }, [free]).claim).toMatchObject({ text: "claimDiffers", asked: "7 USDT" });
   });
 
-  it("does not compare what cannot be compared: the same amount, several coins, another coin, nothing due", () => {
+  it("does not compare the amounts if they are equal, if other coins were sent, or if nothing is due", () => {
     const usdc = { ...free, cryptocurrency: "USDC" };
     const cases = [
       viewOf({}, [{ ...free, amountUnits: 10_000_000n }]),
@@ -41,19 +42,19 @@ describe("the sentence about a claim", () => {
     expect(cases[1]?.claim?.sent).toBe("4 USDT, 4 USDC");
   });
 
-  it("adds up the outputs of a transaction, and omits payments to another order", () => {
+  it("adds up the outputs of a transaction, without those that pay another invoice", () => {
     const other = { ...free, invoiceId: makeId("inv", "1".repeat(26)), status: "CONFIRMED" } as const;
     expect(viewOf({}, [free, free, other]).claim).toMatchObject({ text: "claimDiffers", sent: "8 USDT" });
     expect(viewOf({}, [other]).claim).toMatchObject({ text: "claimOtherOrder", sent: "" });
   });
 
-  it("is good news only for a payment that counts", () => {
+  it("is a success message only for a payment that counts", () => {
     expect(viewOf({ payments: [{}] }).claim).toMatchObject({ text: "claimCredited", isGood: true });
     expect(viewOf({ payments: [{ isLate: true }] }).claim).toMatchObject({ text: "claimLate", isGood: false });
     expect(viewOf({ payments: [{ status: "REORGED" }] }).claim).toMatchObject({ text: "claimReorged", isGood: false });
   });
 
-  it("is followed on a page that no longer changes, except a payment that counts", () => {
+  it("is updated even if the rest of the page no longer changes, unless the payment already counts", () => {
     const seconds = (given: Given, others: NonNullable<Given["payments"]> = []) => {
       const { pollSeconds, isLive } = viewOf({ status: "CANCELLED", ...given }, others);
       return [pollSeconds, isLive];
@@ -64,7 +65,27 @@ describe("the sentence about a claim", () => {
     ]);
   });
 
-  it("has a text for every possible relation, and none for an outcome that the rule never gives", () => {
+  it("says what is likely wrong after half an hour, if the network was read after the claim", () => {
+    const textOf = (
+      minutes: number,
+      passedMinutes: number | undefined,
+      others: NonNullable<Given["payments"]> = [],
+    ) => {
+      const { file, ...facts } = viewFacts({ tipHeight: 1, nowMs: NOW + minutes * MINUTE_MS });
+      const passed = passedMinutes === undefined ? [] : [{ passedMs: NOW + passedMinutes * MINUTE_MS }];
+      const cursors = passed.flatMap((each) => file.cursors.map((cursor) => ({ ...cursor, ...each })));
+      const claimed = viewFacts({ payments: others }).file.payments;
+      const made = { ...claim, outcome: "NOT_FOUND", createdAtMs: NOW };
+      return checkoutView({ ...facts, file: { ...file, cursors }, claim: made, claimed }).claim?.text;
+    };
+    expect(textOf(29, 29)).toBe("claimNotFound");
+    expect(textOf(30, 1)).toBe("claimStillNotFound");
+    // Nobody has looked at the network since.
+    expect([textOf(30, -1), textOf(30, undefined)]).toEqual(["claimNotFound", "claimNotFound"]);
+    expect(textOf(30, 1, [free])).toBe("claimDiffers");
+  });
+
+  it("has a text for every possible relation, and none for an outcome that never occurs", () => {
     const over = { claim: { ...claim, outcome: "UNAVAILABLE" }, claimed: [], nowMs: EXPIRES + 90_000_000 };
     const { invoice, payments } = viewFacts({ status: "EXPIRED" }).file;
     expect(standingOf({ ...over, invoice, payments }).standing).toBe("OVER");

@@ -1,4 +1,4 @@
-// What can be checked of a translation without reading it: nothing missing, nothing left in English, nothing that breaks a page.
+// Checks of the translations that need no reader: every text exists, none is left in English, and none breaks a page.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { en } from "../../../../src/platform/texts/en.ts";
@@ -13,7 +13,7 @@ const ALL = Object.keys(LANGUAGES) as Language[];
 const TRANSLATED = ALL.filter((language) => language !== "en");
 const EVERY = ALL.flatMap((language) => KEYS.map((key) => ({ language, key, text: textsOf(language)[key] })));
 
-/** The texts of the languages in `among` for which `isWrong` is true; expected to be empty. */
+/** The texts, in the languages `among`, for which `isWrong` is true. Tests expect none. */
 function wrong(isWrong: (text: string, key: Key) => boolean, among: readonly Language[] = ALL): readonly string[] {
   return EVERY.filter(({ language, key, text }) => among.includes(language) && isWrong(text, key)).map(
     ({ language, key, text }) => `${language}.${key}: ${text}`,
@@ -24,13 +24,13 @@ function placeholders(text: string): readonly string[] {
   return [...text.matchAll(/\{[^}]*\}/g)].map(([name]) => name).toSorted();
 }
 
-/** Without its placeholders, and without names that are the same in every language. */
+/** The text without its placeholders, and without names that are the same in every language. */
 function ownWords(text: string): string {
   return text.replaceAll(/\{\w+\}|Edgetill|\bQR\b|TxID|\bhash\b|\bmemo\b|\btag\b|[a-z]+@example\.com/g, "");
 }
 
-describe("every catalogue", () => {
-  it.each(TRANSLATED)("%s has the keys of the English one, in the same order", (language) => {
+describe("the catalogue of texts", () => {
+  it.each(TRANSLATED)("in %s has the keys of the English one, in the same order", (language) => {
     expect(Object.keys(textsOf(language))).toEqual(KEYS);
   });
 
@@ -68,13 +68,22 @@ describe("every catalogue", () => {
       return ends[last] ?? (/[.?:]/.test(last) ? last : "");
     };
     const known = [
-      // An address is last, and a full stop would look like part of it in a right-to-left line.
+      // The address comes last, and a full stop would look like part of it in a right-to-left line.
       /^ar\.buyEmailInvalid:/,
-      // Requests where English has questions.
+      // These texts are requests, while the English text is a question.
       /^(zh|ja)\.chooseTitle:/,
     ];
     const differing = wrong((text, key) => endOf(text) !== endOf(en[key]), TRANSLATED);
     expect(differing.filter((each) => !known.some((pattern) => pattern.test(each)))).toEqual([]);
+  });
+
+  it("has each sentence about a claimed transaction once", () => {
+    for (const language of ALL) {
+      const about = KEYS.filter((key) => key.startsWith("claim"));
+      const sentences = about.flatMap((key) => textsOf(language)[key].match(/[^.。?？]+[.。?？]/g) ?? []);
+      expect(sentences.length, language).toBeGreaterThan(10);
+      expect(new Set(sentences.map((each) => each.trim())).size, language).toBe(sentences.length);
+    }
   });
 
   it("names the coin and the network, the exact amount and the shop in the texts that need them", () => {
@@ -88,7 +97,7 @@ describe("every catalogue", () => {
   });
 });
 
-describe("each language", () => {
+describe("the texts of a language", () => {
   const scripts: Readonly<Record<Language, RegExp>> = {
     en: /\p{Script=Latin}/u,
     es: /\p{Script=Latin}/u,
@@ -102,11 +111,11 @@ describe("each language", () => {
     ja: /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u,
   };
 
-  it.each(ALL)("%s is written in its own script", (language) => {
+  it.each(ALL)("in %s use the script of the language", (language) => {
     expect(wrong((text) => !scripts[language].test(text), [language])).toEqual([]);
   });
 
-  it("has no letters of another script, so no lookalike hides in a word", () => {
+  it("have no letters of another script, so that no lookalike hides in a word", () => {
     const foreign: Readonly<Record<Language, RegExp>> = {
       en: /[^\p{Script=Latin}\P{L}]/u,
       es: /[^\p{Script=Latin}\P{L}]/u,
@@ -117,11 +126,11 @@ describe("each language", () => {
       ru: /[^\p{Script=Cyrillic}\P{L}]/u,
       ar: /[^\p{Script=Arabic}\P{L}]/u,
       zh: /[^\p{Script=Han}\P{L}]/u,
-      // The vowel-lengthening sign belongs to both kana, so to neither.
+      // The long vowel mark is used in both hiragana and katakana, so it identifies neither.
       ja: /[^\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー\P{L}]/u,
     };
     for (const language of ALL) {
-      // The hexadecimal digits of a hash are named as such, as is the x before them.
+      // The hexadecimal digits a to f, and the x before them, are the same in every language.
       const isForeign = (text: string, key: Key) =>
         foreign[language].test(key === "claimHashHint" ? ownWords(text).replaceAll(/[afx]/g, "") : ownWords(text));
       expect(wrong(isForeign, [language])).toEqual([]);
@@ -129,7 +138,7 @@ describe("each language", () => {
   });
 
   it.each([
-    // Letters of its own alphabet that related languages lack.
+    // Letters that this language has and related languages do not.
     ["es", /¿|ñ|ción/],
     ["pt", /[ãõ]/],
     ["fr", /[èêœù]/],
@@ -138,7 +147,7 @@ describe("each language", () => {
     ["ru", /[ёыэъ]/],
     ["ar", /[ةىئ]/],
     ["ja", /[ぁ-ん]/],
-  ] as const)("%s has the letters that distinguish it from related languages", (language, letters) => {
+  ] as const)("in %s have the letters that distinguish the language from related ones", (language, letters) => {
     const share = KEYS.filter((key) => letters.test(textsOf(language)[key])).length;
     expect(share).toBeGreaterThan(KEYS.length / 20);
   });
@@ -150,12 +159,12 @@ describe("each language", () => {
     ["pt", /(^|[^\p{L}])(tu|teu|tua|teus|tuas|ti)($|[^\p{L}])/iu],
     ["ru", /(^|[^\p{L}])(ты|тебя|тебе|тво\p{L}+)($|[^\p{L}])/iu],
     ["zh", /你/],
-  ] as const)("%s addresses a payer formally in every text", (language, familiar) => {
+  ] as const)("in %s address a payer formally", (language, familiar) => {
     expect(wrong((text) => familiar.test(text), [language])).toEqual([]);
   });
 
-  it("follows the typography of its language", () => {
-    // French puts a no-break space before these signs, so that none begins a line.
+  it("follow the typography of the language", () => {
+    // French puts a no-break space before these signs, so that no line begins with one.
     expect(wrong((text) => /(^|[^\u00a0])[:;?!]/.test(text), ["fr"])).toEqual([]);
     expect(wrong((text) => (text.match(/\?/g) ?? []).length !== (text.match(/¿/g) ?? []).length, ["es"])).toEqual([]);
     expect(wrong((text) => /[?;]|,(?!\d)/.test(text), ["ar"])).toEqual([]);
@@ -169,34 +178,55 @@ describe("each language", () => {
   });
 });
 
-describe("a text on a button", () => {
-  /** Width in Latin letters; Chinese and Japanese ones count as two. */
+it("the warnings about a wrong coin or network say only that the money may be lost, because the shop finds most of what comes to its address", () => {
+  const may: Readonly<Record<Language, RegExp>> = {
+    en: /\bmay\b/,
+    es: /puede/,
+    pt: /pode/,
+    fr: /peut/,
+    de: /kann/,
+    tr: /bilir/,
+    ru: /может/,
+    ar: /(^| )قد /,
+    zh: /可能/,
+    ja: /可能性/,
+  };
+  for (const language of ALL)
+    for (const key of ["warnCoin", "warnNetwork"] as const)
+      expect(textsOf(language)[key], `${language}.${key}`).toMatch(may[language]);
+});
+
+describe("a button's text", () => {
+  /** The width in Latin letters; Chinese and Japanese characters count as two. */
   function width(text: string): number {
     const shown = text.replaceAll(/\{\w+\}/g, "");
     return [...shown].reduce((sum, letter) => sum + (/[\u3000-\uffef]/.test(letter) ? 2 : 1), 0);
   }
 
   it.each([
-    // The small button next to an amount, which has a fixed position.
+    // A small button next to an amount, with a fixed position.
     [12, ["copy", "copied"]],
-    // Two side by side.
+    // Two buttons side by side.
     [15, ["qrAddress", "qrUri"]],
     [12, ["changeLanguage", "receiptPrint", "receiptBack", "showReceipt", "claimSend"]],
     [20, ["changeMethod", "stay"]],
-    // With a name after it, which is cut or wrapped.
+    // Each of these is followed by a name, which is shortened or wrapped.
     [15, ["payWith", "returnToShop"]],
-    // On its own line, on a 320 px screen.
+    // Each of these has its own line on a 320 px screen.
     [26, ["openInWallet", "buyGo"]],
     [36, ["copyFailed"]],
-  ] as const satisfies readonly (readonly [number, readonly Key[]])[])("is at most %d wide: %j", (most, keys) => {
-    expect(wrong((text, key) => keys.some((each) => each === key) && width(text) > most)).toEqual([]);
-  });
+  ] as const satisfies readonly (readonly [number, readonly Key[]])[])(
+    "is at most %d characters wide: %j",
+    (most, keys) => {
+      expect(wrong((text, key) => keys.some((each) => each === key) && width(text) > most)).toEqual([]);
+    },
+  );
 });
 
 it.each(ALL)(
-  "%s labels the copy buttons with the word that is shown on them, for people who use voice control",
+  "in %s, the labels of the copy buttons contain the word that is shown on them, for people who use voice control",
   (language) => {
-    // WCAG 2.2, 2.5.3 "Label in Name".
+    // WCAG 2.2, success criterion 2.5.3 "Label in Name".
     const { copy, copyAmount, copyAddress } = textsOf(language);
     const word = copy.toLocaleLowerCase(language);
     expect(copyAmount.toLocaleLowerCase(language)).toContain(word);
@@ -205,15 +235,15 @@ it.each(ALL)(
 );
 
 describe("fill", () => {
-  it("replaces every placeholder that has a value, each time", () => {
+  it("replaces every occurrence of a placeholder that has a value", () => {
     expect(fill("{a} of {b}, {a}", { a: 1, b: "two" })).toBe("1 of two, 1");
   });
 
-  it("leaves a placeholder without a value as it is", () => {
+  it("leaves a placeholder without a value unchanged", () => {
     expect(fill("{a} {b}", { a: 0 })).toBe("0 {b}");
   });
 
-  it("inserts a value unchanged, whatever it contains", () => {
+  it("inserts a value unchanged, even if it looks like a placeholder or a replacement pattern", () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom("$&", "{b}", "$1", "$$", ""), (text, sign) => {
         const value = `${text}${sign}`;

@@ -29,17 +29,17 @@ describe("the stage of a checkout", () => {
     ["no payment method is available", { active: [] }, "unavailable"],
     ["a method can be chosen", { active: [], available: [BTC_BTC] }, "choose"],
     ["a method is chosen", {}, "pay"],
-    ["a method is chosen, and the payer wants another", { available: [BTC_BTC], isChoosing: true }, "choose"],
-    ["the payer wants another, and there is none", { isChoosing: true }, "pay"],
-    ["the last millisecond", { nowMs: EXPIRES }, "pay"],
-    ["the millisecond after it", { nowMs: EXPIRES + 1 }, "checking"],
+    ["a method is chosen, and the payer wants another one", { available: [BTC_BTC], isChoosing: true }, "choose"],
+    ["the payer wants another method, and there is none", { isChoosing: true }, "pay"],
+    ["it is exactly expiresAt", { nowMs: EXPIRES }, "pay"],
+    ["it is a millisecond after expiresAt", { nowMs: EXPIRES + 1 }, "checking"],
     ["partly paid", { invoice: partial }, "partial"],
     [
       "partly paid, and the payer wants another method",
       { invoice: partial, available: [BTC_BTC], isChoosing: true },
       "partial",
     ],
-    ["partly paid, and time is up", { invoice: partial, nowMs: EXPIRES + 1 }, "checking"],
+    ["partly paid, past expiresAt", { invoice: partial, nowMs: EXPIRES + 1 }, "checking"],
     ["the address was tampered with", { active: [broken] }, "unavailable"],
     [
       "the address was tampered with, and another method can be chosen",
@@ -47,18 +47,18 @@ describe("the stage of a checkout", () => {
       "choose",
     ],
     ["fully received", { status: "PENDING_CONFIRMATION" }, "seen"],
-    ["fully received, after time was up", { status: "PENDING_CONFIRMATION", nowMs: EXPIRES + 1 }, "seen"],
+    ["fully received, past expiresAt", { status: "PENDING_CONFIRMATION", nowMs: EXPIRES + 1 }, "seen"],
     ["paid", { status: "PAID" }, "paid"],
     ["overpaid", { status: "OVERPAID" }, "overpaid"],
     ["underpaid", { status: "UNDERPAID", nowMs: EXPIRES + 1 }, "underpaid"],
     ["expired", { status: "EXPIRED", nowMs: EXPIRES + 1 }, "expired"],
     ["cancelled", { status: "CANCELLED" }, "cancelled"],
     ["cancelled before a method was chosen", { status: "CANCELLED", active: [] }, "cancelled"],
-  ])("%s", (_, given, stage) => {
+  ])("is correct when %s", (_, given, stage) => {
     expect(viewOf(given).stage).toBe(stage);
   });
 
-  it("depends only on the status once payment is no longer expected, and offers no choice", () => {
+  it("depends only on the status when no payment is expected, and offers no choice of methods in that case", () => {
     const ends = INVOICE_STATUSES.filter((status) => status !== "AWAITING_PAYMENT");
     const given = fc.record({
       status: fc.constantFrom(...ends),
@@ -107,7 +107,7 @@ describe("the payment method that is shown", () => {
     expect(viewOf(given).method?.key).toBe(key);
   });
 
-  it("has everything that a payer needs, exactly", () => {
+  it("has exactly the fields that a payer needs", () => {
     expect(viewOf().method).toEqual({
       key: "USDT_ETH",
       network: "ETH",
@@ -144,16 +144,16 @@ describe("the payment method that is shown", () => {
     expect([method?.amount, method?.transfer, total.micros, missing.micros]).toEqual([null, null, 0n, 0n]);
   });
 
-  it("has the deadline of its amount, and says whether the amount is requoted or the invoice expires then", () => {
+  it("states the deadline of its amount, and whether the amount is requoted or the invoice expires at the deadline", () => {
     const short = { rateLockSeconds: 900 };
     const at = (given: Given) => [viewOf(given).method?.deadlineMs, viewOf(given).method?.atDeadline];
     expect(at({ invoice: short })).toEqual([NOW + 900_000, "requote"]);
     expect(at({ invoice: { rateLockSeconds: 7_200 } })).toEqual([EXPIRES, "expire"]);
-    // The rest of a partial payment is requoted as well.
+    // The remainder after a partial payment is requoted as well.
     expect(at({ invoice: { ...short, ...partial } })).toEqual([NOW + 900_000, "requote"]);
   });
 
-  it("is hidden after its rate lock", () => {
+  it("is hidden after its rate lock has ended", () => {
     expect(viewOf({ invoice: { rateLockSeconds: 900 }, nowMs: NOW + 900_001 }).method).toBeNull();
   });
 
@@ -163,7 +163,7 @@ describe("the payment method that is shown", () => {
   });
 });
 
-describe("the choice", () => {
+describe("the choice of a payment method", () => {
   it("groups methods by coin, with readable network names, including those already chosen", () => {
     const { choices, canChoose } = viewOf({ active: [USDT_TRX], available: [BTC_BTC, USDT_ETH] });
     expect(canChoose).toBe(true);
@@ -178,19 +178,19 @@ describe("the choice", () => {
     ]);
   });
 
-  it("is not offered with one method only, after a partial payment, or once time is up", () => {
+  it("is not offered if there is only one method, after a partial payment, or once time is up", () => {
     expect(viewOf().canChoose).toBe(false);
     expect(viewOf({ available: [BTC_BTC], invoice: partial }).canChoose).toBe(false);
     expect(viewOf({ available: [BTC_BTC], nowMs: EXPIRES + 1 })).toMatchObject({ canChoose: false, choices: [] });
   });
 
-  it("is skipped only when nothing is chosen and one method is available", () => {
+  it("is skipped only when no method is chosen and exactly one is available", () => {
     const sole = (given: Given) => soleWay(viewFacts(given));
     expect(sole({ active: [], available: [BTC_BTC] })).toMatchObject(BTC_BTC);
     expect(sole({ active: [], available: [BTC_BTC, USDT_ETH] })).toBeUndefined();
     expect(sole({ active: [] })).toBeUndefined();
     expect(sole({ available: [BTC_BTC] })).toBeUndefined();
-    // A tampered one is still chosen: the payer is not sent past it.
+    // A method whose row was altered stays chosen: the payer is not redirected to a different one.
     expect(sole({ active: [broken], available: [BTC_BTC] })).toBeUndefined();
     expect(sole({ active: [], available: [BTC_BTC], nowMs: EXPIRES + 1 })).toBeUndefined();
     expect(sole({ active: [], available: [BTC_BTC], status: "CANCELLED" })).toBeUndefined();
@@ -226,7 +226,7 @@ describe("payments", () => {
   });
 });
 
-describe("texts of the merchant", () => {
+describe("the merchant's texts", () => {
   const product: Product = {
     id: makeId("prd", "0".repeat(26)),
     merchantId: MERCHANT_ID,
@@ -271,7 +271,7 @@ describe("texts of the merchant", () => {
 });
 
 describe("the view", () => {
-  it("allows the return to the shop once it is paid and the shop has set an address", () => {
+  it("offers a link back to the shop once the invoice is paid, if the shop has set an address", () => {
     const redirectUrl = "https://shop.example/thanks";
     for (const status of INVOICE_STATUSES) {
       const isPaid = status === "PAID" || status === "OVERPAID";
@@ -284,7 +284,7 @@ describe("the view", () => {
     }
   });
 
-  it("offers a claim on each network of the invoice's methods, once per network", () => {
+  it("offers a claim on each network of the chosen methods, once per network", () => {
     const { claimNetworks } = viewOf({ active: [USDT_ETH, { cryptocurrency: "USDC", network: "ETH" }, BTC_BTC] });
     expect(claimNetworks).toEqual([
       { network: "ETH", networkName: "Ethereum" },
@@ -293,17 +293,20 @@ describe("the view", () => {
     expect(viewOf({ active: [], available: [BTC_BTC] }).claimNetworks).toEqual([]);
   });
 
-  it.each(INVOICE_STATUSES)("ends live updates for %s exactly when the page does not poll either", (status) => {
+  it.each(INVOICE_STATUSES)("ends live updates for %s if and only if the page does not poll", (status) => {
     const { pollSeconds, isLive } = viewOf({ status });
     expect([pollSeconds === 0, !isLive]).toEqual([isPageOver(status), isPageOver(status)]);
   });
 
-  it("polls as often as something can change, and never when nothing can", () => {
+  it("polls most often while a payment is expected, and does not poll when nothing can change", () => {
     const seconds = (given: Given) => viewOf(given).pollSeconds;
     expect([seconds({ status: "PAID" }), seconds({ status: "OVERPAID" }), seconds({ status: "CANCELLED" })]).toEqual([
       0, 0, 0,
     ]);
     expect([seconds({ status: "EXPIRED" }), seconds({ active: [] })]).toEqual([30, 30]);
+    // Paid twice: the page sees the second payment being confirmed.
+    const twice = { status: "PAID", payments: [{ status: "CONFIRMED" }, { status: "DETECTED" }] } as const;
+    expect([seconds(twice), viewOf(twice).isLive]).toEqual([seconds({ status: "PENDING_CONFIRMATION" }), false]);
     for (const given of [{}, { status: "PENDING_CONFIRMATION" }, { nowMs: EXPIRES + 1 }] as const) {
       expect(seconds(given)).toBeGreaterThanOrEqual(3);
       expect(seconds(given)).toBeLessThanOrEqual(15);
@@ -322,7 +325,7 @@ describe("the view", () => {
     expect(isTest({ active: [], available: [sepolia, nile] })).toBe(true);
   });
 
-  it("says whether payments are still monitored, and whether late ones are accepted", () => {
+  it("says whether payments are still monitored, and whether late payments are accepted", () => {
     const until = { monitorUntilMs: EXPIRES + 10 };
     expect(viewOf({ status: "EXPIRED", invoice: until, nowMs: EXPIRES + 10 }).isMonitored).toBe(true);
     expect(viewOf({ status: "EXPIRED", invoice: until, nowMs: EXPIRES + 11 }).isMonitored).toBe(false);
@@ -331,7 +334,7 @@ describe("the view", () => {
     expect(viewOf({ invoice: { latePaymentPolicy: "ACCEPT" } }).acceptsLate).toBe(true);
   });
 
-  it("has the missing amount, never below 0", () => {
+  it("shows the missing amount, which is never below 0", () => {
     expect(viewOf({ invoice: partial }).missing).toEqual({ micros: 6_000_000n, currency: "USD" });
     expect(viewOf({ status: "OVERPAID", invoice: { receivedMicros: 12_000_000n } }).missing.micros).toBe(0n);
   });

@@ -27,18 +27,15 @@ describe("a new invoice", () => {
     ["description", 0, 1_000],
     ["externalId", 1, 200],
   ];
-  it.each(lengths)(
-    "accepts a %s of %d to %d code points, however many bytes or UTF-16 units they take",
-    (field, min, max) => {
-      for (const letter of ["a", "é", "€", "😀", "\u202e", "\u0301"]) {
-        expect([letter, accepts({ [field]: letter.repeat(max) })]).toEqual([letter, true]);
-        expect([letter, accepts({ [field]: letter.repeat(max + 1) })]).toEqual([letter, false]);
-      }
-      expect(accepts({ [field]: "" })).toBe(min === 0);
-    },
-  );
+  it.each(lengths)("accepts %s with %d to %d code points, regardless of bytes or UTF-16 units", (field, min, max) => {
+    for (const letter of ["a", "é", "€", "😀", "\u202e", "\u0301"]) {
+      expect([letter, accepts({ [field]: letter.repeat(max) })]).toEqual([letter, true]);
+      expect([letter, accepts({ [field]: letter.repeat(max + 1) })]).toEqual([letter, false]);
+    }
+    expect(accepts({ [field]: "" })).toBe(min === 0);
+  });
 
-  it("keeps texts exactly as sent: no trimming, no normalization, with bidi and control characters", () => {
+  it("keeps texts exactly as sent, without trimming or normalization, and with bidi and control characters", () => {
     const name = " \u202eOrder\u0001 e\u0301 👩‍👩‍👧 ";
     expect(createInvoiceBody().parse({ ...MINIMAL, name }).name).toBe(name);
   });
@@ -54,7 +51,7 @@ describe("a new invoice", () => {
     "__proto__",
     "constructor",
     "toString",
-  ])("refuses the unknown field %s, also in a change", (field) => {
+  ])("refuses the unknown field %s, and so does a change", (field) => {
     const body = JSON.parse(`{"name":"a","rawAmount":1,${JSON.stringify(field)}:{}}`);
     expect(createInvoiceBody().safeParse(body).success).toBe(false);
     const change = JSON.parse(`{"name":"a",${JSON.stringify(field)}:{}}`);
@@ -69,7 +66,7 @@ describe("a new invoice", () => {
     [0.1234564, 123_456n],
     [1_000_000, 1_000_000_000_000n],
   ];
-  it.each(amounts)("reads the rawAmount %d as %d micro-units", (rawAmount, micros) => {
+  it.each(amounts)("with the rawAmount %d has %d micro-units", (rawAmount, micros) => {
     expect(createInvoiceBody().parse({ ...MINIMAL, rawAmount }).rawAmount).toBe(micros);
   });
 
@@ -92,14 +89,14 @@ describe("a new invoice", () => {
     expect(pathsOf({ ...MINIMAL, rawAmount })).toEqual(["rawAmount"]);
   });
 
-  it("names the maximum if it is exceeded, which happens soon in IDR and VND", () => {
+  it("is refused above the maximum, which is low for IDR and VND, with an error that names the maximum", () => {
     const parsed = createInvoiceBody().safeParse({ ...MINIMAL, rawAmount: 1_500_000, currency: "VND" });
     expect(parsed.error?.issues.map(({ message }) => message)).toEqual(["must be at most 1000000, in every currency"]);
   });
 });
 
 describe("the currency of an invoice", () => {
-  // The fiat currencies of decisions 4.
+  // The fiat currencies in decisions 4.
   const fiat =
     "USD EUR GBP CAD AUD JPY CHF CNY HKD SGD NZD SEK NOK DKK PLN CZK HUF RON TRY ILS ZAR BRL MXN INR IDR MYR PHP THB KRW ISK".split(
       " ",
@@ -120,7 +117,7 @@ describe("the currency of an invoice", () => {
 
 describe("the metadata of an invoice", () => {
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, "v"]));
-  /** `{"k":"…"}` of this many bytes. */
+  /** An object whose JSON, `{"k":"…"}`, has this many bytes. */
   const sized = (bytes: number, letter: string) => ({
     k: letter.repeat((bytes - 8) / new TextEncoder().encode(letter).length),
   });
@@ -145,7 +142,7 @@ describe("the metadata of an invoice", () => {
     },
   );
 
-  it("is refused or stored whole when it has a __proto__ key", () => {
+  it("is either refused or stored completely when it has a __proto__ key", () => {
     const body = JSON.parse('{"name":"a","rawAmount":1,"metadata":{"__proto__":"x","a":"b"}}');
     const parsed = createInvoiceBody().safeParse(body);
     expect(Object.keys(parsed.data?.metadata ?? body.metadata)).toEqual(["__proto__", "a"]);
@@ -167,7 +164,7 @@ describe("the other fields of an invoice", () => {
     expect(accepts({ redirectUrl: "" })).toBe(false);
   });
 
-  it("measure the length of a redirect URL in code points", () => {
+  it("include a redirect URL whose length is counted in code points", () => {
     expect(accepts({ redirectUrl: `https://shop.example/${"😀".repeat(2_027)}` })).toBe(true);
     expect(accepts({ redirectUrl: `https://shop.example/${"😀".repeat(2_028)}` })).toBe(false);
   });
@@ -203,7 +200,7 @@ describe("the other fields of an invoice", () => {
     expect(accepts({ customerEmail })).toBe(false);
   });
 
-  it("include payment methods, each of exactly a cryptocurrency and a network", () => {
+  it("include payment methods, each of which has exactly a cryptocurrency and a network", () => {
     const pair = { cryptocurrency: "BTC", network: "BTC" };
     expect(accepts({ paymentMethods: [] })).toBe(true);
     expect(accepts({ paymentMethods: [pair] })).toBe(true);
@@ -231,7 +228,7 @@ describe("the other fields of an invoice", () => {
   });
 });
 
-describe("a change of an invoice", () => {
+describe("a change to an invoice", () => {
   it("may set every field that decisions 4 lists, and may clear description and redirectUrl", () => {
     const change = {
       name: "b",
@@ -254,7 +251,7 @@ describe("a change of an invoice", () => {
     },
   );
 
-  it("has the same length limits", () => {
+  it("has the same length limits as a new invoice", () => {
     expect(updateInvoiceBody().safeParse({ name: "😀".repeat(200) }).success).toBe(true);
     expect(updateInvoiceBody().safeParse({ name: "😀".repeat(201) }).success).toBe(false);
     expect(updateInvoiceBody().safeParse({ name: "" }).success).toBe(false);
@@ -271,6 +268,10 @@ describe("a list of invoices", () => {
       externalId: "x",
       createdFrom: "2026-11-21T00:00:00Z",
       createdTo: "2026-11-22T00:00:00.000Z",
+      amountFrom: "49.9",
+      amountTo: "50",
+      cryptocurrency: "USDC",
+      network: "BASE",
       needsReview: "true",
       search: "Ord",
     };
@@ -279,6 +280,8 @@ describe("a list of invoices", () => {
       currency: "EUR",
       createdFrom: Date.UTC(2026, 10, 21),
       createdTo: Date.UTC(2026, 10, 22),
+      amountFrom: 49_900_000n,
+      amountTo: 50_000_000n,
       needsReview: true,
     });
     expect(listInvoicesQuery().parse({ needsReview: "false" })).toEqual({ needsReview: false });
@@ -290,6 +293,9 @@ describe("a list of invoices", () => {
     ["currency", "XXX"],
     ["createdFrom", "yesterday"],
     ["createdTo", ""],
+    ["amountFrom", "1,000"],
+    ["amountTo", "-1"],
+    ["network", "MOON"],
     ["needsReview", "1"],
     ["search", ""],
     ["limit", "101"],

@@ -12,7 +12,7 @@ const AT = "2026-11-21T12:00:00.000Z";
 const ULID = "01KAJ0000000000000000000ZZ";
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
-/** The longest values of each member: an extended address, a hash with its 0x, 30 digits of a coin. */
+/** A payment in which each member has its longest value: for example, its hash has 0x and its amount has 33 digits. */
 function payment(n: number): PaymentBody {
   return {
     id: makeId("pay", `${ULID.slice(0, 20)}${String(n).padStart(6, "0")}`),
@@ -93,6 +93,7 @@ function invoice(of: Partial<InvoiceBody> = {}, counts: { payments?: number; ite
     needsReview: false,
     resolution: null,
     warnings: [],
+    lateGraceUntil: null,
     monitorUntil: AT,
     ...of,
   };
@@ -107,7 +108,7 @@ function eventData(body: InvoiceBody, facts: readonly InvoiceFacts[] = [{}]): Ev
   return JSON.parse(invoiceEventData({ invoice: body }, facts)[0]?.data ?? "");
 }
 
-/** Everything our contracts allow, at its longest: `unit` is one code point that takes the most bytes in JSON. */
+/** An invoice with the longest values that our contracts allow. `unit` is the code point that takes the most bytes in JSON. */
 function largest(unit: string, counts: { payments: number; items: number; methods: number }): InvoiceBody {
   const of = (codePoints: number) => unit.repeat(codePoints);
   const [key, value] = ["k".repeat(100), "v".repeat(8_080)];
@@ -157,7 +158,7 @@ function largest(unit: string, counts: { payments: number; items: number; method
 }
 
 describe("the invoice in an event", () => {
-  test("is the exact text that GET returns when it is short enough, and is not serialized again", () => {
+  test("is exactly the text that GET returns if that text is short enough, and is not serialized again", () => {
     const body = invoice({}, { payments: 2, items: 3 });
     const json = JSON.stringify(body);
     const data = invoiceEventData({ invoice: body, json: `${json} ` }, [{ previousStatus: "PAID" }, {}]);
@@ -170,7 +171,7 @@ describe("the invoice in an event", () => {
     );
   });
 
-  test("has the newest 20 payments and timeline items, without listing the older ones as truncated", () => {
+  test("has the newest 20 payments and timeline items, and does not report the older ones as truncated", () => {
     const body = invoice({}, { payments: 21, items: 25 });
     const { truncated, ...data } = eventData({
       ...body,
@@ -183,14 +184,14 @@ describe("the invoice in an event", () => {
 
   test.each([
     ["lists are cut to 5", { payments: 20, items: 5, methods: 5 }, {}, ["payments"]],
-    ["inactive payment methods go, at most 5 stay", { payments: 0, items: 1, methods: 40 }, {}, ["paymentMethods"]],
+    ["inactive payment methods are cut to 5", { payments: 0, items: 1, methods: 40 }, {}, ["paymentMethods"]],
     [
       "absent or empty members are not listed",
       { payments: 0, items: 1, methods: 0 },
       { description: "d".repeat(19_000) },
       ["description"],
     ],
-  ] as const)("is cut in order and lists what was cut: %s", (_, counts, more, expected) => {
+  ] as const)("is shortened in a fixed order and lists what was omitted: %s", (_, counts, more, expected) => {
     const body = invoice(
       {
         paymentMethods: Array.from({ length: counts.methods }, (_, n) => method(n, n % 2 ? "ACTIVE" : "UNAVAILABLE")),
@@ -205,7 +206,7 @@ describe("the invoice in an event", () => {
     expect(cut.invoice.paymentMethods.length).toBeLessThanOrEqual(expected[0] === "paymentMethods" ? 5 : 40);
   });
 
-  test("fits for the largest invoice that the contracts accept, whatever else the event contains", () => {
+  test("fits even if it is the largest that the contracts accept, whatever else the event contains", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("\u0001", "\ud800", "\u{1f600}", "\u20ac", "a"),
@@ -234,7 +235,7 @@ describe("the invoice in an event", () => {
     );
   });
 
-  test("stays small in total for a change with 200 payment events", () => {
+  test("takes less than 2 MB in total if one change has 200 payment events", () => {
     const facts = Array.from({ length: 200 }, (_, n) => ({ payment: payment(n % 100) }));
     const data = invoiceEventData({ invoice: invoice({}, { payments: 100, items: 100 }) }, facts);
     expect(data.reduce((sum, each) => sum + bytes(each.data), 0)).toBeLessThan(2_000_000);
@@ -242,7 +243,7 @@ describe("the invoice in an event", () => {
 });
 
 describe("an event that is too large", () => {
-  test("throws when its data is one byte too long", () => {
+  test("is refused even if its data is only one byte too long", () => {
     const ofBytes = (count: number) => `"${"\u20ac".repeat(1_000)}${"a".repeat(count - 3_002)}"`;
     const row = { id: makeId("evt", ULID), type: "ping" };
     expect(() => assertEventSize({ ...row, data: ofBytes(MAX_DATA_BYTES) })).not.toThrow();

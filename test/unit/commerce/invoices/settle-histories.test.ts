@@ -1,10 +1,7 @@
-// However often and whenever watchers observe an invoice's payments, the invoice ends in the same state as if they were observed once, at
-// the end. A watcher here applies two rules in the service's order, and stores each outcome: `paymentAfter` to its observation, then
-// `settle`.
-//
-// One fact depends on the watcher by definition: the *earliest* time at which it saw a payment, in a mempool or in a block that was orphaned
-// since (decisions 4, "As of the payment's time"). So all times of a generated payment, in blocks and mempools, are on one side of what they
-// decide: the start or end of a quote's validity, the expiry, the end of monitoring.
+// However often watchers observe an invoice's payments, the invoice must end in the same state as if they were observed once, at the end. A watcher
+// here applies two rules in the service's order, and stores each outcome: `paymentAfter` to its observation, then `settle`. Only the earliest time at
+// which a payment was seen, in a mempool or in a block that was orphaned later, depends on the watcher (decisions 4, "As of the payment's time"). So
+// all times of a generated payment are in a range in which the exact time does not matter.
 import { expect, it } from "vitest";
 import {
   type ChainObservation,
@@ -38,10 +35,11 @@ const HISTORIES = triesOf({ usual: 20_000, deep: 500_000 });
 const END = 3_000_000;
 const QUOTED_AGAIN = EXPIRES / 2;
 const LOCKED_UNTIL = EXPIRES - 200_000;
+const GRACE = EXPIRES + 300_000;
 const SLACK = USDT.slackMs;
-/** The same asset at half the units first; no third quote is requested when the second ends. */
+/** The same asset is first quoted at half the units. No third quote is requested when the second one ends. */
 const REQUOTED = { ...USDT, quotes: [asked(E / 2n, 0, QUOTED_AGAIN), asked(E, QUOTED_AGAIN, LOCKED_UNTIL)] };
-/** Between these ranges, the payment's time decides something else. */
+/** Within each of these ranges, the exact time of a payment does not change the result. */
 const SIDES = [
   [0, QUOTED_AGAIN - 1 - SLACK],
   [QUOTED_AGAIN - SLACK, QUOTED_AGAIN - 1],
@@ -49,13 +47,14 @@ const SIDES = [
   [QUOTED_AGAIN + SLACK, LOCKED_UNTIL],
   [LOCKED_UNTIL + 1, LOCKED_UNTIL + SLACK],
   [LOCKED_UNTIL + SLACK + 1, EXPIRES],
-  [EXPIRES + 1, MONITOR_UNTIL],
+  [EXPIRES + 1, GRACE],
+  [GRACE + 1, MONITOR_UNTIL],
   [MONITOR_UNTIL + 1, END],
 ] as const;
-/** At the end: one observation with everything mined, and one after missing payments count as dropped. */
+/** The last two observations: one with all transactions mined, and one after missing payments count as dropped. */
 const LAST_LOOKS = [END, END + 100 * HOUR_MS];
 
-/** What the chain says about a payment from `sinceMs` on; nothing before the first. */
+/** What the chain shows about a payment from `sinceMs` on. Before its first turn, the payment does not exist. */
 interface Turn {
   readonly sinceMs: number;
   readonly observation: ChainObservation;
@@ -83,6 +82,7 @@ function historyOf(dice: Dice): History {
     stories: Array.from({ length: dice.between(1, 4) }, () => storyOf(dice)),
     invoice: {
       latePaymentPolicy: dice.oneOf(["REVIEW", "ACCEPT"] as const),
+      lateGraceUntilMs: dice.oneOf([null, GRACE]),
       ...(isAnyAmount && { amountMicros: 0n, underpaidToleranceMicros: 0n, overpaidToleranceMicros: 0n }),
     },
     cancelledAtMs: dice.chance(0.1) ? dice.below(EXPIRES) : null,
@@ -91,7 +91,7 @@ function historyOf(dice: Dice): History {
   };
 }
 
-/** A transaction that is broadcast, mined, orphaned, mined elsewhere, replaced and forgotten, in any order. */
+/** A transaction that is broadcast, mined, orphaned, mined in another block, replaced or forgotten, in any order. */
 function storyOf(dice: Dice): Story {
   const [least, most] = dice.oneOf(SIDES);
   const asset = dice.oneOf([USDT, BTC]);
@@ -104,15 +104,15 @@ function storyOf(dice: Dice): Story {
     const block = { height: dice.between(90, 100), hash: `block-${i}`, timeMs: dice.between(least, sinceMs) };
     return { sinceMs, observation: { kind: "mined", block } };
   });
-  // It leaves the mempool before its range of times ends; otherwise when it was first seen there would depend on the watcher.
+  // The last turn is never `pending`, because the watcher would then determine when the payment was first seen in a mempool.
   return { asset, amountUnits: asset === USDT ? dice.oneOf(SHARES) : BigInt(dice.between(1, 450_000)), turns };
 }
 
-/** One observation: which payments, when, and through what kind of source. */
+/** One observation: which payments, when, and through which kind of source. */
 interface Look {
   readonly atMs: number;
   readonly stories: readonly number[];
-  /** The source reports something false about a payment, or its tip lags. */
+  /** Whether the source may report something false about a payment, or a tip that is too low. */
   readonly isLying?: boolean;
 }
 
@@ -136,13 +136,13 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
     [...SIDES.flat(), EXPIRES + 1, MONITOR_UNTIL + 2].map((atMs) => ({ atMs, stories: all(history).reverse() })),
 };
 
-/** What the chain says about a payment at a time; undefined before it was broadcast. */
+/** What the chain shows about a payment at a time; undefined before it was broadcast. */
 function truthAt({ turns }: Story, atMs: number): ChainObservation | undefined {
   return turns.findLast(({ sinceMs }) => sinceMs <= atMs)?.observation;
 }
 
 function lieOf(truth: ChainObservation, dice: Dice): ChainObservation {
-  // Never pending: that would set when it was first seen in a mempool.
+  // Never `pending`: the time of that false observation would count as the time when the payment was first seen.
   const lies: readonly ChainObservation[] = [truth, { kind: "unknown" }, { kind: "replaced" }];
   return dice.oneOf(lies);
 }
@@ -150,7 +150,11 @@ function lieOf(truth: ChainObservation, dice: Dice): ChainObservation {
 function replay(history: History, looks: readonly Look[], dice: Dice) {
   const { stories, lagMs } = history;
   const isAnyAmount = history.invoice.amountMicros === 0n;
-  const methods = isAnyAmount ? [asking(USDT, null, 0n), asking(BTC, null, 0n)] : [REQUOTED, BTC];
+  const lateGrace = history.invoice.lateGraceUntilMs === null ? undefined : { endMs: EXPIRES, untilMs: GRACE };
+  const methods = (isAnyAmount ? [asking(USDT, null, 0n), asking(BTC, null, 0n)] : [REQUOTED, BTC]).map((method) => ({
+    ...method,
+    lateGrace,
+  }));
   const payments: (Payment | undefined)[] = stories.map(() => undefined);
   let facts = factsOf(history.invoice, { methods });
   let isForReview = false;
@@ -182,13 +186,13 @@ function replay(history: History, looks: readonly Look[], dice: Dice) {
   const { status, receivedMicros, confirmedMicros, isLate } = facts.invoice;
   return {
     invoice: { status, receivedMicros, confirmedMicros, isLate },
-    // One that left before the first observation is not a payment here; other watchers record it as gone.
+    // A payment that disappeared before the first observation is never recorded, and counts like one that was recorded and then disappeared.
     payments: payments.map((payment) => (payment === undefined || isGone(payment) ? "gone" : shownOf(payment))),
     isForReview,
   };
 }
 
-/** The quotes requested by then: a later quote may price a payment that was read before it. */
+/** The method with the quotes that were requested by `nowMs`. A later quote may price a payment that was read before the quote was requested. */
 function knownAt(method: PricedMethod, nowMs: number): PricedMethod {
   return { ...method, quotes: method.quotes.filter(({ askedFromMs }) => askedFromMs <= nowMs) };
 }
@@ -227,7 +231,7 @@ function seen(
       amountUnits: story.amountUnits,
       block: observation.kind === "mined" ? observation.block : null,
     }),
-    // The rate at the first observation also depends on the watcher: here it is constant, and no quote has it.
+    // The market rate at the first observation would also depend on the watcher, so it is constant, and differs from every quote's rate.
     placement: {
       kind: "CREDITED",
       invoiceId: PAID_INVOICE,
@@ -239,7 +243,7 @@ function seen(
 
 const patterns = Object.entries(PATTERNS);
 
-it(`ends in the same state as one observation at the end, in ${HISTORIES} hostile histories and ${patterns.length} observation patterns`, () => {
+it(`an invoice ends in the same state however often it is observed, in ${HISTORIES} random histories and ${patterns.length} patterns of observation`, () => {
   const ends = new Map<string, number>();
   for (let seed = 1; seed <= HISTORIES; seed++) {
     const history = historyOf(new Dice(seed));
@@ -249,13 +253,13 @@ it(`ends in the same state as one observation at the end, in ${HISTORIES} hostil
       const dice = new Dice(seed * 10 + i);
       const often = replay(history, pattern(history, dice), dice);
       const isSame = text(often.invoice) === text(once.invoice) && text(often.payments) === text(once.payments);
-      // Review is requested at least whenever a single observation would have requested it.
+      // Several observations may request a review where a single one does not, but not vice versa.
       if (isSame && (often.isForReview || !once.isForReview)) continue;
       expect(often, `seed ${seed}, looked at ${name}`).toEqual(once);
       throw new Error(`seed ${seed}, looked at ${name}: needsReview was lost`);
     }
   }
-  // Every final status was reached; an open invoice would mean that its history has not ended.
+  // Every final status must be reached; an open invoice would mean that its history has not ended.
   expect([...ends.keys()].toSorted()).toEqual(["CANCELLED", "EXPIRED", "OVERPAID", "PAID", "UNDERPAID"]);
   for (const [status, times] of ends) expect(times, status).toBeGreaterThan(HISTORIES / 50);
 }, 14_400_000);

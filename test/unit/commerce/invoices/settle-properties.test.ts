@@ -1,5 +1,5 @@
-// Properties of every history of an invoice, however hostile. Generated payments arrive, confirm, drop, leave the chain and are mined again
-// at another time, with cancellations, resolutions and a network that is read at any pace.
+// Properties of `settle` for any history of an invoice. Generated payments arrive, are confirmed, dropped, reorganized away and mined again at
+// another time, while invoices are cancelled and resolved, and the network is read at any times.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CreditedPayment, PAYMENT_STATUSES } from "../../../../src/commerce/payments/payment.ts";
@@ -30,16 +30,21 @@ import {
 import { RUNS } from "../../../support/property-runs.ts";
 
 const END = 3_000_000;
+const GRACE = EXPIRES + 300_000;
 const time = fc.oneof(
   fc.nat({ max: END }),
-  fc.constantFrom(EXPIRES - 1, EXPIRES, EXPIRES + 1, MONITOR_UNTIL, MONITOR_UNTIL + 1),
+  fc.constantFrom(EXPIRES - 1, EXPIRES, EXPIRES + 1, GRACE, GRACE + 1, MONITOR_UNTIL, MONITOR_UNTIL + 1),
 );
 const shares = fc.constantFrom(1n, E / 3n, E / 2n, E - TOL - 1n, E - TOL, E, E + OVER, E + OVER + 1n, 3n * E);
-/** Quoted at half the units first, and not at all for a while before the expiry. */
+/** The method is first quoted at half the units, and not at all for a while before the expiry. */
 const REQUOTED = {
   ...USDT,
   quotes: [asked(E / 2n, 0, EXPIRES / 4), asked(E, EXPIRES / 2, (3 * EXPIRES) / 4), asked(2n * E, EXPIRES, END)],
 };
+/** A value in one of `oneIn` runs, otherwise null. `fc.option` works the other way round: its `freq` makes null rare. */
+function seldom<T>(of: fc.Arbitrary<T>, oneIn: number): fc.Arbitrary<T | null> {
+  return fc.oneof({ weight: 1, arbitrary: of }, { weight: oneIn - 1, arbitrary: fc.constant(null) });
+}
 const anyStatus = fc.constantFrom(...INVOICE_STATUSES);
 
 const anyPayment = fc
@@ -67,14 +72,17 @@ const anyFacts = fc
     isLate: fc.boolean(),
     needsReview: fc.boolean(),
     latePaymentPolicy: fc.constantFrom("REVIEW" as const, "ACCEPT" as const),
-    cancelledAtMs: fc.option(time, { freq: 4 }),
-    closedAtMs: fc.option(fc.integer({ min: EXPIRES + 1, max: END }), { freq: 4 }),
+    lateGraceUntilMs: fc.constantFrom(null, GRACE),
+    cancelledAtMs: seldom(time, 4),
+    closedAtMs: seldom(fc.integer({ min: EXPIRES + 1, max: END }), 4),
     action: fc.constantFrom("ACCEPT" as const, "DISMISS" as const, "RETURNED" as const, null, null, null),
     cursor: time,
     lastMovedAtMs: time,
   })
   .map(({ action, cursor, lastMovedAtMs, ...invoice }): InvoiceFacts => {
-    const methods = invoice.amountMicros === 0n ? [asking(USDT, null, 0n)] : [REQUOTED, BTC];
+    const lateGrace = invoice.lateGraceUntilMs === null ? undefined : { endMs: EXPIRES, untilMs: GRACE };
+    const priced = invoice.amountMicros === 0n ? [asking(USDT, null, 0n)] : [REQUOTED, BTC];
+    const methods = priced.map((method) => ({ ...method, lateGrace }));
     const watches = [cursorAt(cursor, lastMovedAtMs), { kind: "none" as const, network: "BTC" }];
     return factsOf(invoice, { resolution: action === null ? null : { action }, methods, watches });
   });
@@ -96,7 +104,7 @@ describe("settle", () => {
     );
   });
 
-  it("changes nothing and emits no event the second time", () => {
+  it("changes nothing and emits no event when it runs again", () => {
     fc.assert(
       fc.property(anyFacts, anyPayments, time, (facts, payments, nowMs) => {
         const first = settle(facts, payments, nowMs);
@@ -135,7 +143,7 @@ describe("settle", () => {
     );
   });
 
-  it("never confirms more than it received, and keeps both in the range of the tables", () => {
+  it("never confirms more than was received, and keeps both sums within the range that the tables store", () => {
     fc.assert(
       fc.property(anyFacts, anyPayments, time, (facts, payments, nowMs) => {
         const { receivedMicros, confirmedMicros } = settle(facts, payments, nowMs);
@@ -147,11 +155,11 @@ describe("settle", () => {
     );
   });
 
-  it("changes an invoice by the clock alone only when the invoice is due", () => {
+  it("does not change an invoice just because time passes, unless the invoice is due", () => {
     fc.assert(
       fc.property(anyFacts, anyPayments, time, time, (facts, payments, a, b) => {
         const [beforeMs, nowMs] = [Math.min(a, b), Math.max(a, b)];
-        // An invoice is not closed before its time.
+        // An invoice must not be closed before its time.
         fc.pre(facts.invoice.closedAtMs === null || facts.invoice.closedAtMs <= beforeMs);
         const after = stored(facts, payments, settle(facts, payments, beforeMs));
         const { hasChanged } = settle(after.facts, after.payments, nowMs);
@@ -161,7 +169,7 @@ describe("settle", () => {
     );
   });
 
-  it("follows the table of decisions 4, implemented again here", () => {
+  it("matches an independent implementation of the table in decisions 4", () => {
     const units = fc.oneof(shares, fc.bigInt(0n, 2n * E));
     const input = fc.record({
       confirmed: fc.oneof(fc.constant(0n), units),
@@ -201,7 +209,7 @@ describe("settle", () => {
   });
 });
 
-/** What the chain did, independent of observation: at each time a payment has one state, or none yet. */
+/** What happened on the chain, whether observed or not. At each time a payment has one state, or does not exist yet. */
 interface Sighting {
   readonly atMs: number;
   readonly state: Pick<CreditedPayment, "status" | "receivedAtMs" | "reorgedAtMs">;
@@ -228,14 +236,15 @@ const history = fc.record({
     { maxLength: 4 },
   ),
   latePaymentPolicy: fc.constantFrom("REVIEW" as const, "ACCEPT" as const),
-  cancelledAtMs: fc.option(time, { freq: 5 }),
-  acceptedAtMs: fc.option(time, { freq: 5 }),
+  lateGraceUntilMs: fc.constantFrom(null, GRACE),
+  cancelledAtMs: seldom(time, 5),
+  acceptedAtMs: seldom(time, 5),
   lagMs: fc.nat({ max: 500_000 }),
   polls: fc.array(time, { maxLength: 12 }),
 });
 type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
 
-/** The facts of the chain at a time: what a watcher that reads everything would know. */
+/** The payments on the chain at a time, as a watcher that reads everything would see them. */
 function paymentsAt({ payments }: History, nowMs: number): CreditedPayment[] {
   return payments.flatMap(({ asset, amountUnits, sightings }, n) => {
     const latest = sightings
@@ -252,7 +261,12 @@ function factsAt(h: History, row: InvoiceFacts, nowMs: number): InvoiceFacts {
   const isAccepted = h.acceptedAtMs !== null && h.acceptedAtMs <= nowMs;
   return {
     ...row,
-    invoice: { ...row.invoice, cancelledAtMs, latePaymentPolicy: h.latePaymentPolicy },
+    invoice: {
+      ...row.invoice,
+      cancelledAtMs,
+      latePaymentPolicy: h.latePaymentPolicy,
+      lateGraceUntilMs: h.lateGraceUntilMs,
+    },
     resolution: isAccepted ? { action: "ACCEPT" } : null,
     watches: [cursorAt(nowMs - h.lagMs, nowMs)],
   };
@@ -278,9 +292,9 @@ function replay(h: History, moments: readonly number[]) {
   return { last: settlements.at(-1), settlements, lateEvents, row };
 }
 
-/** `settle-histories.test.ts` tests that the end does not depend on when it was observed. */
+/** `settle-histories.test.ts` tests that the final state does not depend on when the payments were observed. */
 describe("settling a history again and again", () => {
-  it("announces every payment that is late at the end, and again only if it counted in between", () => {
+  it("announces every payment that ends up late, and announces it again only if the payment counted in the meantime", () => {
     fc.assert(
       fc.property(history, (h) => {
         const { last, lateEvents, settlements, row } = replay(h, [...h.polls.toSorted((a, b) => a - b), END]);
@@ -298,7 +312,7 @@ describe("settling a history again and again", () => {
     );
   });
 
-  it("announces every drop from paid or overpaid as reversed, and nothing else", () => {
+  it("announces a reversal whenever an invoice loses the status PAID or OVERPAID, and in no other case", () => {
     fc.assert(
       fc.property(history, (h) => {
         const { settlements } = replay(h, [...h.polls.toSorted((a, b) => a - b), END]);

@@ -18,8 +18,10 @@ import {
 } from "./match-offers.ts";
 
 const CENTS = 10_000n;
+/** A round fee: one digit, or two digits that end in 5, followed by zeros. */
+const ROUND_FEE = /^[1-9]?5?0*$/;
 
-/** `<invoice> <rule>`, or the reasons. */
+/** `<invoice> by <rule>`, or the refused invoices with the reasons. */
 function outcomeOf(found: Match): string {
   if (found.kind === "unmatched") {
     return found.refused.map((each) => `${Number(each.invoiceId.slice(4))} ${each.reason}`).join(", ");
@@ -32,7 +34,7 @@ const OVER = { isOpen: false };
 
 const cases: [string, bigint, readonly Offer[], string][] = [
   // Rule 1
-  ["credits the one that quoted the amount", 99_999_998n, [offerOf(1), offerOf(2), offerOf(3)], "2 by EXACT_AMOUNT"],
+  ["credits an exact amount to its invoice", 99_999_998n, [offerOf(1), offerOf(2), offerOf(3)], "2 by EXACT_AMOUNT"],
   [
     "credits an amount of an older quote as exact",
     42n,
@@ -46,12 +48,12 @@ const cases: [string, bigint, readonly Offer[], string][] = [
     "1 by EXACT_AMOUNT",
   ],
   [
-    "credits an exact amount that nothing prices any more",
+    "credits an exact amount even without a rate",
     99_999_999n,
     [offerOf(1, { askedUnits: null }), offerOf(2)],
     "1 by EXACT_AMOUNT",
   ],
-  ["credits an ended invoice its exact amount", 99_999_999n, [offerOf(1, OVER), offerOf(2)], "1 by EXACT_AMOUNT"],
+  ["credits an ended invoice with its exact amount", 99_999_999n, [offerOf(1, OVER), offerOf(2)], "1 by EXACT_AMOUNT"],
   [
     "credits an exact amount from its activation on",
     99_999_999n,
@@ -83,7 +85,7 @@ const cases: [string, bigint, readonly Offer[], string][] = [
     "1 AMOUNT_DIFFERS",
   ],
   [
-    "credits the invoice that held the amount then, whichever held it before and after",
+    "credits the invoice that held the amount at that time, not those that held it before or after",
     42n,
     [
       offerOf(1, { held: [held(42n, { untilMs: AT - 1 })] }),
@@ -93,14 +95,14 @@ const cases: [string, bigint, readonly Offer[], string][] = [
     "2 by EXACT_AMOUNT",
   ],
   [
-    "credits neither of two invoices that both held the amount then",
+    "credits neither of two invoices that both held the amount at that time",
     42n,
     [offerOf(1, { ...OVER, held: [held(42n)] }), offerOf(2, { held: [held(42n)] })],
     "1 AMBIGUOUS, 2 AMBIGUOUS",
   ],
   // Rule 2
-  ["credits the only one within tolerance, at the lower end", 99_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
-  ["credits the only one within tolerance, at the upper end", 105_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
+  ["credits at the lower end of the tolerance", 99_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
+  ["credits at the upper end of the tolerance", 105_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
   [
     "credits no ended invoice by tolerance",
     99_000_000n,
@@ -109,16 +111,16 @@ const cases: [string, bigint, readonly Offer[], string][] = [
   ],
   ["credits neither of two within tolerance", 99_500_000n, [offerOf(1), offerOf(2)], "1 AMBIGUOUS, 2 AMBIGUOUS"],
   [
-    "credits nobody when a second invoice is below, within twice its tolerance",
+    "credits no invoice when a second one is below, within twice its tolerance",
     104_000_000n,
     [offerOf(1), pricedAt(2, 95_000_000n)],
-    "1 AMBIGUOUS, 2 AMOUNT_DIFFERS",
+    "1 AMBIGUOUS, 2 AMBIGUOUS",
   ],
   [
-    "credits nobody when a second invoice is above, within twice its tolerance",
+    "credits no invoice when a second one is above, within twice its tolerance",
     99_000_000n,
     [offerOf(1), pricedAt(2, 101_000_000n)],
-    "1 AMBIGUOUS, 2 AMOUNT_DIFFERS",
+    "1 AMBIGUOUS, 2 AMBIGUOUS",
   ],
   [
     "credits by tolerance when a second invoice is just outside twice its tolerance",
@@ -127,25 +129,25 @@ const cases: [string, bigint, readonly Offer[], string][] = [
     "1 by TOLERANCE",
   ],
   [
-    "credits by tolerance despite ended invoices that are as close",
+    "credits by tolerance despite equally close ended invoices",
     99_500_000n,
     [offerOf(1), offerOf(2, OVER), offerOf(3, OVER)],
     "1 by TOLERANCE",
   ],
   [
-    "credits by tolerance despite one that is as close but no longer monitored",
+    "credits by tolerance despite an equally close invoice that is no longer monitored",
     99_500_000n,
     [offerOf(1), offerOf(2, { held: [heldBy(2, { untilMs: AT - 1 })] })],
     "1 by TOLERANCE",
   ],
   [
-    "credits by tolerance despite one that is as close but not activated yet",
+    "credits by tolerance despite an equally close invoice that is not activated yet",
     99_500_000n,
     [offerOf(1), offerOf(2, { held: [heldBy(2, { fromMs: AT + 1 })] })],
     "1 by TOLERANCE",
   ],
   [
-    "credits by tolerance despite one without a price",
+    "credits by tolerance despite an invoice without a rate",
     99_500_000n,
     [offerOf(1), offerOf(2, { askedUnits: null })],
     "1 by TOLERANCE",
@@ -157,19 +159,24 @@ const cases: [string, bigint, readonly Offer[], string][] = [
     "1 by TOLERANCE",
   ],
   // Rule 3
-  ["credits the only open one a tenth of its price", 10_000_000n, [offerOf(1), dearOf(2, OVER)], "1 by SOLE_CANDIDATE"],
-  ["does not credit the only open one less than a tenth", 9_999_999n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
-  ["credits the only open one double its price", 200_000_000n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
-  ["does not credit the only open invoice more than double its price", 200_000_001n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
-  ["credits the only open one just over, for review", 105_000_001n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
-  ["credits neither of two open ones", 50_000_000n, [offerOf(1), offerOf(2)], "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS"],
+  ["credits a tenth of the price as sole candidate", 10_000_000n, [offerOf(1), dearOf(2, OVER)], "1 by SOLE_CANDIDATE"],
+  ["does not credit less than a tenth of the price", 9_999_999n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
+  ["credits double the price as sole candidate", 200_000_000n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
+  ["does not credit more than double the price", 200_000_001n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
+  ["credits just over the tolerance as sole candidate", 105_000_001n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
+  ["credits neither of two open invoices", 50_000_000n, [offerOf(1), offerOf(2)], "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS"],
   [
-    "credits neither of two open invoices by sole candidate, when one of them has no price",
+    "credits neither of two open invoices as sole candidate, even if one of them has no rate",
     50_000_000n,
     [offerOf(1), offerOf(2, { askedUnits: null })],
     "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS",
   ],
-  ["does not credit the only open one, unpriced", 50_000_000n, [offerOf(1, { askedUnits: null })], "1 AMOUNT_DIFFERS"],
+  [
+    "does not credit the only open invoice without a rate",
+    50_000_000n,
+    [offerOf(1, { askedUnits: null })],
+    "1 AMOUNT_DIFFERS",
+  ],
   ["does not credit an ended invoice as sole candidate", 50_000_000n, [offerOf(1, OVER)], "1 AMOUNT_DIFFERS"],
   [
     "credits the only open invoice despite ended ones within tolerance",
@@ -184,13 +191,13 @@ const cases: [string, bigint, readonly Offer[], string][] = [
     "1 OUTSIDE_WINDOW",
   ],
   [
-    "credits the only invoice open then, though another was activated since",
+    "credits the only invoice open at that time, though another was activated since",
     50_000_000n,
     [offerOf(1), offerOf(2, { held: [heldBy(2, { fromMs: AT + 1 })] })],
     "1 by SOLE_CANDIDATE",
   ],
   // Rule 4
-  ["credits nobody when there is no candidate", 50_000_000n, [], ""],
+  ["credits no invoice if there is no candidate", 50_000_000n, [], ""],
   [
     "lists the refused candidates with the likeliest first",
     99_500_000n,
@@ -211,7 +218,7 @@ describe("the direct match", () => {
     expect(outcomeOf(match(50_000_000n, two, { openInvoices: openOf(1) }))).toBe("1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS");
   });
 
-  it("compares with the units that were quoted: half of the units is half of the value", () => {
+  it("is based on the quoted units: half of the units is half of the value", () => {
     const bitcoin = { askedUnits: 147_059n, held: [held(147_059n)] };
     expect(outcomeOf(match(145_588n, [offerOf(1, bitcoin)]))).toBe("1 by SOLE_CANDIDATE");
     expect(outcomeOf(match(145_589n, [offerOf(1, bitcoin), dearOf(2)]))).toBe("1 by TOLERANCE");
@@ -243,7 +250,7 @@ describe("the direct match", () => {
     return fc.record({ offers: fc.constant(offers), amountUnits });
   });
 
-  it("does not depend on the order of the candidates and of their amounts", () => {
+  it("does not depend on the order of the candidates or of their amounts", () => {
     const shuffled = anyPlace.chain((place) =>
       fc.tuple(fc.constant(place), fc.shuffledSubarray(place.offers, { minLength: place.offers.length }), fc.boolean()),
     );
@@ -256,7 +263,7 @@ describe("the direct match", () => {
     );
   });
 
-  it("does not depend on what was requested after the payment's time or released before it", () => {
+  it("does not depend on amounts that were requested after the payment or released before it", () => {
     const elsewhen = fc.record({ n: fc.integer({ min: 1, max: 8 }), isLater: fc.boolean(), isOwn: fc.boolean() });
     fc.assert(
       fc.property(anyPlace, fc.array(elsewhen, { maxLength: 6 }), ({ offers, amountUnits }, more) => {
@@ -280,7 +287,7 @@ describe("the direct match", () => {
     );
   });
 
-  it("never credits an ended invoice by value, and ignores ended invoices for the others", () => {
+  it("never credits an ended invoice by value, and ignores ended invoices when matching others by value", () => {
     fc.assert(
       fc.property(anyPlace, ({ offers, amountUnits }) => {
         const isExact = offers.some((offer) =>
@@ -300,7 +307,7 @@ describe("the direct match", () => {
     );
   });
 
-  it("follows the four rules of decisions 5, implemented again here, so no transfer pays two invoices", () => {
+  it("agrees with an independent implementation of the four rules of decisions 5, so that no transfer pays two invoices", () => {
     fc.assert(
       fc.property(anyPlace, fc.boolean(), ({ offers, amountUnits }, isCrowded) => {
         const live = offers.filter((each) => isHeldAt(each, AT));
@@ -313,14 +320,25 @@ describe("the direct match", () => {
           each.held.some((own) => own.units === amountUnits && own.fromMs <= AT && AT <= own.untilMs),
         );
         const within = open.filter((each) => lies(each, 1n));
-        const twice = open.filter((each) => lies(each, 2n));
+        const [near] = within;
+        const isMuch = near !== undefined && value(near) > near.expectedMicros;
+        const isLess = (paid: bigint, asked: bigint) => paid < asked && 4n * paid >= 3n * asked;
+        const tells = (asked: bigint) =>
+          asked === 2n * amountUnits ||
+          2n * asked === amountUnits ||
+          (isLess(amountUnits, asked) && ROUND_FEE.test(String(asked - amountUnits)));
+        const mayBeMeant = (each: Offer) => {
+          const asked = each.held.filter((own) => own.fromMs <= AT && AT <= own.untilMs).map(({ units }) => units);
+          const isDearer = isLess(value(each), each.expectedMicros) || asked.some((own) => isLess(amountUnits, own));
+          return lies(each, 2n) || asked.some(tells) || (isMuch && isDearer);
+        };
         const openInvoices = Math.min(open.length + Number(isCrowded), 2);
         const [sole] = open;
         const fits =
           sole !== undefined && value(sole) * 10n >= sole.expectedMicros && value(sole) <= 2n * sole.expectedMicros;
         const lines: [boolean, Offer | undefined, string][] = [
           [exact.length === 1, exact[0], "EXACT_AMOUNT"],
-          [within.length === 1 && twice.length === 1, within[0], "TOLERANCE"],
+          [near !== undefined && open.filter(mayBeMeant).every((each) => each === near), near, "TOLERANCE"],
           [openInvoices === 1 && fits, sole, "SOLE_CANDIDATE"],
         ];
         const line = lines.find(([holds]) => holds);

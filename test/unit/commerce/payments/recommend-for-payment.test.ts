@@ -1,4 +1,4 @@
-// The decision that is advised about a payment without an invoice: a table, and that no claim recommends an invoice.
+// The recommended decision about a payment without an invoice: a table of cases, and the rule that a claim never leads to a recommendation.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CandidateFacts, candidatesOf } from "../../../../src/commerce/payments/candidates.ts";
@@ -23,14 +23,14 @@ const NOW = PAID_AT + 1_000;
 const OPEN_UNTIL = NOW + 100_000;
 
 interface Given {
-  /** Null: nothing in this coin. */
+  /** Null if the invoice asked for nothing in this coin. */
   readonly asked?: number | null;
   readonly status?: InvoiceStatus;
   readonly expiresAtMs?: number;
   readonly cancelledAtMs?: number | null;
   readonly isOwnAddress?: boolean;
   readonly isNamed?: boolean;
-  /** Null: the rules did not think of it. */
+  /** Null if the rules did not consider the invoice. */
   readonly reason?: CandidateReason | null;
 }
 
@@ -69,28 +69,130 @@ const CASES: readonly (readonly [
   reason: string,
   to?: number,
 ])[] = [
-  ["no invoice at all", [], "RETURN", "NONE_FITS"],
-  ["none of its size", [far, { asked: 400 }], "RETURN", "NONE_FITS"],
-  ["one that asked for another coin", [{ asked: null, isNamed: true, reason: null }], "RETURN", "NONE_FITS"],
-  ["one of its size", [far, {}], "ASSIGN", "ONLY_ONE_FITS", 1],
-  ["one of its size, over since", [over], "ASSIGN", "ONLY_ONE_FITS", 0],
-  ["one of its size, over before", [wasOver], "ASSIGN", "ONLY_ONE_FITS", 0],
-  ["one of its size, paid before or since", [paid], "RETURN", "NOTHING_DUE"],
-  ["one of its size, cancelled", [{ status: "CANCELLED", cancelledAtMs: 5 }], "RETURN", "NOTHING_DUE"],
-  ["one of its size, but its time is another", [{ reason: "OUTSIDE_WINDOW", isNamed: true }], "RETURN", "NONE_FITS"],
-  ["an odd fee is missing, another would be half paid", [odd, twice], "ASSIGN", "CLOSEST_FITS", 0],
-  ["the same, and it is named for the other one", [odd, { ...twice, isNamed: true }], "WAIT", "SEVERAL_FIT"],
-  ["the same, and it is named for this one", [{ ...odd, isNamed: true }, twice], "ASSIGN", "CLOSEST_FITS", 0],
-  ["two of its size", [{ asked: 1_007 }, { asked: 1_013 }], "WAIT", "SEVERAL_FIT"],
-  ["two of its size, and one names it", [{ isNamed: true }, {}], "WAIT", "SEVERAL_FIT"],
-  ["two of its size, one paid, the other names it", [{ isNamed: true }, paid], "WAIT", "SEVERAL_FIT"],
-  ["a fee of 30 is missing from one of several", [{ asked: 1_007 }, {}, { asked: 1_013 }], "ASSIGN", "AMOUNT_TELLS", 1],
-  ["a usual fee is missing from two", [{ asked: 1_010 }, {}], "WAIT", "SEVERAL_FIT"],
-  ["half of one, and less than another", [{ asked: 1_940 }, { asked: 1_500 }], "ASSIGN", "AMOUNT_TELLS", 0],
-  ["two of its size, both over", [over, over], "RETURN", "SEVERAL_FIT"],
-  ["one that waited then, one that did not", [over, wasOver], "ASSIGN", "ONLY_ONE_FITS", 0],
+  ["returns the money if there is no invoice at all", [], "RETURN", "NONE_FITS"],
+  ["returns the money if no invoice is of the payment's size", [far, { asked: 400 }], "RETURN", "NONE_FITS"],
   [
-    "one that waited then, one that had just ended",
+    "returns the money if the invoice that a claim names asked for another coin",
+    [{ asked: null, isNamed: true, reason: null }],
+    "RETURN",
+    "NONE_FITS",
+  ],
+  ["assigns the only invoice of the payment's size", [far, {}], "ASSIGN", "ONLY_ONE_FITS", 1],
+  [
+    "assigns the only invoice of the payment's size, even if it has expired since",
+    [over],
+    "ASSIGN",
+    "ONLY_ONE_FITS",
+    0,
+  ],
+  [
+    "assigns the only invoice of the payment's size, even if it expired hours before",
+    [wasOver],
+    "ASSIGN",
+    "ONLY_ONE_FITS",
+    0,
+  ],
+  ["returns the money if the only invoice of the payment's size is paid", [paid], "RETURN", "NOTHING_DUE"],
+  [
+    "returns the money if the only invoice of the payment's size is cancelled",
+    [{ status: "CANCELLED", cancelledAtMs: 5 }],
+    "RETURN",
+    "NOTHING_DUE",
+  ],
+  [
+    "returns the money if the payment is outside the time window of the only invoice of that size",
+    [{ reason: "OUTSIDE_WINDOW", isNamed: true }],
+    "RETURN",
+    "NONE_FITS",
+  ],
+  [
+    "assigns the invoice that is short by an unusual fee, not one that is short by much more",
+    [odd, twice],
+    "ASSIGN",
+    "CLOSEST_FITS",
+    0,
+  ],
+  [
+    "waits if a claim names the invoice that is short by much more",
+    [odd, { ...twice, isNamed: true }],
+    "WAIT",
+    "SEVERAL_FIT",
+  ],
+  [
+    "assigns the invoice that is short by an unusual fee if a claim names it too",
+    [{ ...odd, isNamed: true }, twice],
+    "ASSIGN",
+    "CLOSEST_FITS",
+    0,
+  ],
+  ["waits if two invoices are of the payment's size", [{ asked: 1_007 }, { asked: 1_013 }], "WAIT", "SEVERAL_FIT"],
+  [
+    "waits if two invoices are of the payment's size and a claim names one",
+    [{ isNamed: true }, {}],
+    "WAIT",
+    "SEVERAL_FIT",
+  ],
+  [
+    "waits if two invoices are of the payment's size, one is paid, and a claim names the other",
+    [{ isNamed: true }, paid],
+    "WAIT",
+    "SEVERAL_FIT",
+  ],
+  [
+    "assigns the one of several invoices that is short by a fee of 30",
+    [{ asked: 1_007 }, {}, { asked: 1_013 }],
+    "ASSIGN",
+    "AMOUNT_TELLS",
+    1,
+  ],
+  ["waits if two invoices are short by a usual fee", [{ asked: 1_010 }, {}], "WAIT", "SEVERAL_FIT"],
+  [
+    "assigns the invoice that is short by an unusual fee, not one that would get more than it asks for",
+    [{ asked: 960 }, odd],
+    "ASSIGN",
+    "CLOSEST_FITS",
+    1,
+  ],
+  [
+    "waits if the amount tells a paid invoice, and an unpaid one is close",
+    [{ ...paid, asked: 1_000 }, odd],
+    "WAIT",
+    "SEVERAL_FIT",
+  ],
+  [
+    "waits if a paid invoice is the closest, and an unpaid one is close",
+    [{ ...paid, ...odd }, { asked: 960 }],
+    "WAIT",
+    "SEVERAL_FIT",
+  ],
+  [
+    "returns the money if the amount tells a paid invoice, and no unpaid one is close",
+    [paid, twice],
+    "RETURN",
+    "NOTHING_DUE",
+  ],
+  [
+    "assigns the invoice that would be exactly half paid, not one that would be paid by an odd share",
+    [{ asked: 1_940 }, { asked: 1_500 }],
+    "ASSIGN",
+    "AMOUNT_TELLS",
+    0,
+  ],
+  [
+    "returns the money if two invoices of the payment's size have both expired since",
+    [over, over],
+    "RETURN",
+    "SEVERAL_FIT",
+  ],
+  [
+    "assigns the invoice that was open at that time, not one that was not",
+    [over, wasOver],
+    "ASSIGN",
+    "ONLY_ONE_FITS",
+    0,
+  ],
+  [
+    "returns the money if one invoice was open at that time and another had just expired",
     [
       { asked: 1_007, ...over },
       { asked: 1_013, ...justOver },
@@ -99,26 +201,42 @@ const CASES: readonly (readonly [
     "SEVERAL_FIT",
   ],
   [
-    "one that waited then, and one that did not names it",
+    "returns the money if one invoice was open at that time and a claim names another",
     [over, { ...wasOver, isNamed: true }],
     "RETURN",
     "SEVERAL_FIT",
   ],
   [
-    "one that fits, and a hostile name on one that does not",
+    "assigns the invoice that fits, even if a hostile claim names another",
     [{}, { ...far, isNamed: true }],
     "ASSIGN",
     "ONLY_ONE_FITS",
     0,
   ],
-  ["another merchant's invoice fits as well", [{ reason: "AMBIGUOUS" }], "WAIT", "SEVERAL_FIT"],
-  ["its own address, in another coin", [{ asked: null, isOwnAddress: true }], "ASSIGN", "OWN_ADDRESS", 0],
-  ["its own address, and it is paid", [{ ...paid, isOwnAddress: true }], "RETURN", "NOTHING_DUE"],
-  ["its own address, before it was given", [{ isOwnAddress: true, reason: "OUTSIDE_WINDOW" }], "RETURN", "NONE_FITS"],
-  ["too small an order", [small], "RETURN", "NONE_FITS"],
+  ["waits if an invoice of another merchant fits as well", [{ reason: "AMBIGUOUS" }], "WAIT", "SEVERAL_FIT"],
+  [
+    "assigns the invoice to which the address belongs, even in another coin",
+    [{ asked: null, isOwnAddress: true }],
+    "ASSIGN",
+    "OWN_ADDRESS",
+    0,
+  ],
+  [
+    "returns the money if the invoice to which the address belongs is paid",
+    [{ ...paid, isOwnAddress: true }],
+    "RETURN",
+    "NOTHING_DUE",
+  ],
+  [
+    "returns the money if the payment came before the invoice had the address",
+    [{ isOwnAddress: true, reason: "OUTSIDE_WINDOW" }],
+    "RETURN",
+    "NONE_FITS",
+  ],
+  ["returns the money if the only invoice asked for much less", [small], "RETURN", "NONE_FITS"],
 ];
 
-describe("the decision that is advised about a payment without an invoice", () => {
+describe("the recommended decision about a payment without an invoice", () => {
   for (const [what, given, action, reason, to] of CASES) {
     it(what, () => {
       const advice = recommendForPayment(factsOf(given));
@@ -127,7 +245,7 @@ describe("the decision that is advised about a payment without an invoice", () =
     });
   }
 
-  it("is null for a payment that waits for no decision, and for a balance's growth", () => {
+  it("is null for a payment that needs no decision, and for balance growth", () => {
     for (const status of PAYMENT_STATUSES.filter((each) => each !== "UNMATCHED")) {
       const facts = factsOf([{}]);
       expect(recommendForPayment({ ...facts, payment: { ...facts.payment, status } })).toBeNull();
@@ -140,7 +258,7 @@ describe("the decision that is advised about a payment without an invoice", () =
     expect(recommendForPayment(factsOf([{}], { isCut: true }))?.action).toBe("WAIT");
   });
 
-  it("says when the last of several can no longer be paid", () => {
+  it("states the time when the last of several candidates can no longer be paid", () => {
     expect(recommendForPayment(factsOf([{}, { expiresAtMs: OPEN_UNTIL + 5 }, over]))?.untilMs).toBe(OPEN_UNTIL + 5);
   });
 
@@ -153,7 +271,7 @@ describe("the decision that is advised about a payment without an invoice", () =
     reason: fc.option(fc.constantFrom(...CANDIDATE_REASONS), { freq: 5, nil: null }),
   });
 
-  it("never depends on a claim: without the claims it names the same invoice", () => {
+  it("that assigns the payment to an invoice is the same without any claims", () => {
     fc.assert(
       fc.property(fc.array(anyGiven, { maxLength: 5 }), (given) => {
         const advice = recommendForPayment(factsOf(given));
@@ -165,7 +283,7 @@ describe("the decision that is advised about a payment without an invoice", () =
     );
   });
 
-  it("is for an unpaid invoice that waited, or is still watched for, and that the rules considered", () => {
+  it("names only an unpaid invoice that the rules considered, and whose time window includes the payment", () => {
     fc.assert(
       fc.property(fc.array(anyGiven, { maxLength: 5 }), (given) => {
         const advice = recommendForPayment(factsOf(given));

@@ -1,4 +1,4 @@
-// The decision that is advised about an invoice: a table of what goes wrong, and that every advice can be followed.
+// The recommended decision about an invoice: a table of what can go wrong, and the guarantee that every recommendation can be followed.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Invoice } from "../../../../src/commerce/invoice-records/invoice.ts";
@@ -29,7 +29,7 @@ interface Given {
   readonly more?: Partial<InvoiceAdviceFacts>;
 }
 
-/** The facts as they are stored once they are settled: one unit of the coin is one micro-unit of the price. */
+/** The facts as they are stored after settlement. One unit of the coin is worth one micro-unit. */
 function adviceFacts({ invoice = {}, payments = [], nowMs = EXPIRES + 20_000, more = {} }: Given): InvoiceAdviceFacts {
   const facts = factsOf(invoice);
   const paid = payments.map((payment, n) => paymentOf({ n, ...payment }));
@@ -52,53 +52,68 @@ const during = { nowMs: EXPIRES - 1 };
 const afterAll = { nowMs: MONITOR_UNTIL + 1 };
 
 const CASES: readonly (readonly [what: string, given: Given, action: string | null, reason?: string])[] = [
-  ["nothing has come yet", during, null],
+  ["nothing was received yet", during, null],
   ["paid", { payments: [{}] }, null],
   ["a fee within the tolerance is missing", { payments: [{ amountUnits: E - TOL }] }, null],
-  ["a part came, and there is time", { ...during, payments: [part] }, "WAIT", "REST_IS_ASKED"],
-  ["a part came, and the network is still read", { invoice: { needsReview: true }, ...during, payments: [] }, null],
-  ["half came, and the time is over", { payments: [half] }, "ASK_FOR_REST", "TOO_LITTLE_CAME"],
-  ["half came, its page asks for the rest", acceptsLate({ payments: [half] }), "WAIT", "REST_IS_ASKED"],
-  ["half came, and nothing is watched any more", { ...afterAll, payments: [half] }, "RETURN", "TOO_LITTLE_CAME"],
-  ["half came, and no wallet takes more", { payments: [half], more: { hasWay: false } }, "RETURN", "TOO_LITTLE_CAME"],
-  ["all came late", { payments: [late] }, "ACCEPT", "LATE_BUT_ENOUGH"],
-  ["a half in time, a half late", { payments: [half, { ...half, ...late }] }, "ACCEPT", "LATE_BUT_ENOUGH"],
-  ["all came late, unconfirmed", { payments: [{ ...late, status: "DETECTED" }] }, "WAIT", "NOT_CONFIRMED"],
-  ["half came late", { payments: [{ ...half, ...late }] }, "ASK_FOR_REST", "LATE_AND_TOO_LITTLE"],
+  ["a part was received, and there is time left", { ...during, payments: [part] }, "WAIT", "REST_IS_ASKED"],
+  ["in review while it is still open", { invoice: { needsReview: true }, ...during, payments: [] }, null],
+  ["half was received, and expiresAt has passed", { payments: [half] }, "ASK_FOR_REST", "TOO_LITTLE_CAME"],
+  ["half was received, and its page asks for the rest", acceptsLate({ payments: [half] }), "WAIT", "REST_IS_ASKED"],
+  ["half was received, and monitoring has ended", { ...afterAll, payments: [half] }, "RETURN", "TOO_LITTLE_CAME"],
   [
-    "half came late, nothing is watched",
+    "half was received, and no wallet can take the rest",
+    { payments: [half], more: { hasWay: false } },
+    "RETURN",
+    "TOO_LITTLE_CAME",
+  ],
+  ["the full amount was received late", { payments: [late] }, "ACCEPT", "LATE_BUT_ENOUGH"],
+  ["half was received on time, and half late", { payments: [half, { ...half, ...late }] }, "ACCEPT", "LATE_BUT_ENOUGH"],
+  [
+    "the full amount was received late, and is unconfirmed",
+    { payments: [{ ...late, status: "DETECTED" }] },
+    "WAIT",
+    "NOT_CONFIRMED",
+  ],
+  ["half was received late", { payments: [{ ...half, ...late }] }, "ASK_FOR_REST", "LATE_AND_TOO_LITTLE"],
+  [
+    "half was received late, and monitoring has ended",
     { ...afterAll, payments: [{ ...half, ...late }] },
     "RETURN",
     "LATE_AND_TOO_LITTLE",
   ],
   ["paid twice", { payments: [{}, {}] }, "RETURN", "MORE_THAN_ASKED"],
   ["paid twice, the second time late", { payments: [{}, late] }, "RETURN", "MORE_THAN_ASKED"],
-  ["a little more than the tolerance", { payments: [{ amountUnits: E + OVER + 1n }] }, "RETURN", "MORE_THAN_ASKED"],
-  ["paid, in review for another reason", { invoice: { needsReview: true }, payments: [{}] }, "DISMISS", "PAID_ANYWAY"],
-  ["paid after a cancel", { invoice: { cancelledAtMs: 10 }, payments: [{}] }, "RETURN", "AFTER_CANCEL"],
-  ["nothing came, a network stood still", { invoice: { needsReview: true } }, "DISMISS", "NOTHING_CAME"],
   [
-    "nothing came, a network still stands",
+    "paid with slightly more than the tolerance",
+    { payments: [{ amountUnits: E + OVER + 1n }] },
+    "RETURN",
+    "MORE_THAN_ASKED",
+  ],
+  ["paid, in review for another reason", { invoice: { needsReview: true }, payments: [{}] }, "DISMISS", "PAID_ANYWAY"],
+  ["paid after it was cancelled", { invoice: { cancelledAtMs: 10 }, payments: [{}] }, "RETURN", "AFTER_CANCEL"],
+  ["nothing was received, and a network was stuck", { invoice: { needsReview: true } }, "DISMISS", "NOTHING_CAME"],
+  [
+    "nothing was received, and a network is still stuck",
     { invoice: { needsReview: true }, more: { isReadToEnd: false } },
     "WAIT",
     "NETWORK_NOT_READ",
   ],
-  ["brought back after a restore", { invoice: { needsReview: true }, more: { isRestored: true } }, null],
+  ["in review because of a restore", { invoice: { needsReview: true }, more: { isRestored: true } }, null],
 ];
 
 function acceptsLate(given: Given): Given {
   return { ...given, invoice: { ...given.invoice, latePaymentPolicy: "ACCEPT" } };
 }
 
-describe("the decision that is advised about an invoice", () => {
+describe("the recommended decision about an invoice", () => {
   for (const [what, given, action, reason] of CASES) {
-    it(what, () => {
+    it(`is ${action} when ${what}`, () => {
       const advice = recommendForInvoice(adviceFacts(given));
       expect(advice === null ? [null, undefined] : [advice.action, advice.reason]).toEqual([action, reason]);
     });
   }
 
-  it("names what is missing, what is too much, and until when", () => {
+  it("states the missing or excess amount, and until when the recommendation applies", () => {
     expect(recommendForInvoice(adviceFacts({ ...during, payments: [part] }))).toMatchObject({
       amountMicros: (3n * E) / 100n,
       untilMs: EXPIRES,
@@ -110,7 +125,7 @@ describe("the decision that is advised about an invoice", () => {
     expect(recommendForInvoice(adviceFacts({ payments: [{}, late] }))).toMatchObject({ amountMicros: E });
   });
 
-  /** What was sent back at that time is followed by another decision that is not about money, or by none. */
+  /** The resolution after money was sent back. If `then` is given, it is the later resolution, which is not about money. */
   const returned = (atMs: number, then?: ResolutionAction) => {
     const made = withResolution(null, parseJson(resolutionOf("RETURNED", atMs)));
     return then === undefined ? made : withResolution(made, parseJson(resolutionOf(then, atMs)));
@@ -118,7 +133,7 @@ describe("the decision that is advised about an invoice", () => {
   const BACK = EXPIRES + 5_000;
 
   it.each([undefined, "DISMISS", "MARK"] as const)(
-    "is only about new money once money has been sent back, then %s",
+    "concerns only money that was received after money was sent back (later decision: %s)",
     (then) => {
       const resolution = returned(BACK, then);
       const adviceOf = (payments: Given["payments"] = [], more: Partial<Invoice> = {}) =>
@@ -152,7 +167,7 @@ describe("the decision that is advised about an invoice", () => {
     },
   );
 
-  it("ends with a decision, until more money comes", () => {
+  it("is null after a decision, until more money arrives", () => {
     const decided = (atMs: number, needsReview = false) => ({
       resolution: resolutionOf("DISMISS", atMs),
       needsReview,
@@ -189,7 +204,7 @@ describe("the decision that is advised about an invoice", () => {
     more: fc.record({ hasWay: fc.boolean(), isReadToEnd: fc.boolean() }),
   });
 
-  it("can be followed, whatever the facts: the API accepts it as the next decision", () => {
+  it("can be followed, for any facts: the API accepts it as the next decision", () => {
     const followed = {
       ACCEPT: "ACCEPT",
       ASK_FOR_REST: "ASK_FOR_REST",
@@ -209,7 +224,7 @@ describe("the decision that is advised about an invoice", () => {
     );
   });
 
-  it("returns no more than has arrived since money was last sent back, and then neither accepts nor asks", () => {
+  it("returns at most what was received after money was last sent back, and does not accept the invoice or ask for the rest in that case", () => {
     fc.assert(
       fc.property(anyGiven, fc.nat({ max: 3_000_000 }), (given, atMs) => {
         const made = withResolution(null, parseJson(resolutionOf("RETURNED", atMs)));
@@ -228,7 +243,7 @@ describe("the decision that is advised about an invoice", () => {
     );
   });
 
-  it("returns no more than has arrived, and asks for no more than the price", () => {
+  it("returns at most what was received, and asks for at most the price", () => {
     fc.assert(
       fc.property(anyGiven, (given) => {
         const facts = adviceFacts(given);

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Cancellation, requestSleep, sleep } from "../../../../src/lib/sleep.ts";
 import {
   executeOnce,
+  FAULT_MESSAGES,
   faultKind,
   OverloadedError,
   readWithRetry,
@@ -36,7 +37,7 @@ describe("a read of storage", () => {
     expect(await read(["hangs", "hangs", "hangs"])).toMatchObject({ result: UNAVAILABLE, elapsedMs: 9_150 });
   });
 
-  it("that was not started because of overload asks its caller to retry later than one that met a fault", async () => {
+  it("that was refused because of overload tells its caller to retry later than a read that failed", async () => {
     const failing = (error: Error) => readWithRetry(sleep, () => Promise.reject(error));
     const wrapped = new Error("Failed query", { cause: new OverloadedError("calls have waited too long") });
     const later = { ok: false, error: { code: "STORAGE_UNAVAILABLE", retryAfterSeconds: 10 } };
@@ -45,11 +46,25 @@ describe("a read of storage", () => {
     expect(await failing(new Error("D1_ERROR: D1 DB is overloaded. Too many requests queued."))).toEqual(UNAVAILABLE);
   });
 
+  it("is repeated once when the database was reset for its CPU time or memory", async () => {
+    for (const part of FAULT_MESSAGES.reset) {
+      let calls = 0;
+      const read = readWithRetry(
+        async () => {},
+        async () => {
+          calls += 1;
+          throw new Error(`D1_ERROR: D1 DB ${part}.`);
+        },
+      );
+      expect([await read, calls]).toEqual([UNAVAILABLE, 2]);
+    }
+  });
+
   it("is not repeated when storage is overloaded", async () => {
     expect(await read(["overloaded"])).toMatchObject({ result: UNAVAILABLE, seen: { read: 1 }, elapsedMs: 0 });
   });
 
-  it("throws an error that is not a fault of storage", async () => {
+  it("passes on an error that is not a fault of storage", async () => {
     const bug = readWithRetry(sleep, async () => {
       throw new TypeError("undefined is not a function");
     });
@@ -57,24 +72,24 @@ describe("a read of storage", () => {
   });
 });
 
-describe("work that counts each time it is executed", () => {
+describe("work that takes effect each time it is executed", () => {
   const count = (fates: Script[string]) =>
     inScriptedWorld({ count: fates }, ({ effect, client, world }) =>
       executeOnce(world.sleepOf(client), () => effect("count", () => 42)).catch((error: unknown) => faultKind(error)),
     );
 
-  it.each(["lost before", "answer lost", "overloaded"] as const)("is not repeated when it was %s", async (fate) => {
+  it.each(["lost before", "answer lost", "overloaded"] as const)("is not repeated after a fault: %s", async (fate) => {
     expect(await count([fate])).toMatchObject({
       result: fate === "overloaded" ? "overloaded" : "transient",
       seen: { count: 1 },
     });
   });
 
-  it("has as much time as a read with its repeats", async () => {
+  it("has as much time as all attempts of a read together", async () => {
     expect(await count(["hangs"])).toMatchObject({ result: "transient", seen: { count: 1 }, elapsedMs: 9_000 });
   });
 
-  it("is repeated while another program has locked the development server's file, because nothing was executed", async () => {
+  it("is repeated while another program locks the file of the development server, because nothing was executed", async () => {
     const pauses: number[] = [];
     const locked = new Error("D1_ERROR: database is locked: SQLITE_BUSY");
     const held = (times: number) => {
@@ -134,14 +149,14 @@ describe("an error of storage or of a Durable Object", () => {
       "reset",
     ],
     ["our own time limit", new TimeLimitError("late"), "transient"],
-    ["one the platform marks as safe to repeat", flagged({ retryable: true }), "transient"],
+    ["an error marked as safe to repeat", flagged({ retryable: true }), "transient"],
     [
-      "one the platform marks inside drizzle's error",
+      "an error marked as safe to repeat inside drizzle's error",
       new Error("Failed query: x", { cause: flagged({ retryable: true }) }),
       "transient",
     ],
     [
-      "one the platform marks as overloaded, although repeatable",
+      "an error marked as overloaded, although also as safe to repeat",
       flagged({ retryable: true, overloaded: true }),
       "overloaded",
     ],
@@ -155,12 +170,12 @@ describe("an error of storage or of a Durable Object", () => {
     ["a mistake in SQL", new Error("D1_ERROR: no such table: x: SQLITE_ERROR"), "other"],
     ["a bound value that reads like a fault", new Error("Failed query: x params: Network connection lost"), "other"],
     ["a value that is not an error", "Network connection lost.", "other"],
-  ])("%s (%s) is %s", (_, error, kind) => {
+  ])("%s (%s) counts as %s", (_, error, kind) => {
     expect(faultKind(error)).toBe(kind);
   });
 });
 
-/** In full, as on the pages that FAULT_MESSAGES names. */
+/** The full messages, as on the pages that FAULT_MESSAGES names. */
 const DOCUMENTED = {
   transient: [
     "D1 DB reset because its code was updated.",
@@ -198,7 +213,7 @@ const DOCUMENTED = {
     // workerd
     "Durable Object's isolate exceeded its memory limit due to overflowing the storage cache. All objects in the isolate were reset.",
   ],
-  // An application's own mistake.
+  // An error that the application itself causes.
   other: [
     "Durable Object was reset and rolled back to its last known good state because the application left the database in a state where constraints were violated: x",
   ],
@@ -207,24 +222,24 @@ const DOCUMENTED = {
 describe("a documented error", () => {
   it.each(
     Object.entries(DOCUMENTED).flatMap(([kind, messages]) => messages.map((message) => [message, kind] as const)),
-  )("%s is %s", (message, kind) => {
+  )("%s counts as %s", (message, kind) => {
     expect(faultKind(new Error(message))).toBe(kind);
     expect(faultKind(new Error(`D1_ERROR: ${message}`))).toBe(kind);
   });
 });
 
-describe("a fault that the simulators draw", () => {
-  it.each(FAULTS.unknown)("may or may not have taken effect: $name", ({ error }) => {
+describe("a fault that the simulators inject", () => {
+  it.each(FAULTS.unknown)("leaves open whether the call took effect: $name", ({ error }) => {
     expect(["transient", "reset"]).toContain(faultKind(error));
   });
 
-  it.each(FAULTS.rejected)("was rejected: $name", ({ error }) => {
+  it.each(FAULTS.rejected)("means that the call was rejected: $name", ({ error }) => {
     expect(faultKind(error)).toBe("overloaded");
   });
 });
 
-describe("a request's sleep", () => {
-  it("wakes its sleepers in order of their times, in whatever order they arrived", async () => {
+describe("the sleep function of a request", () => {
+  it("wakes sleepers in the order in which they are due, in whatever order they started", async () => {
     vi.useFakeTimers();
     try {
       const rest = requestSleep();
@@ -243,7 +258,7 @@ describe("a request's sleep", () => {
     }
   });
 
-  it("ends at once when it is cancelled, and still wakes the others", async () => {
+  it("returns at once for a cancelled sleeper, and wakes the others when they are due", async () => {
     const rest = requestSleep();
     const cancellation = new Cancellation();
     const other = rest(5);
@@ -256,7 +271,7 @@ describe("a request's sleep", () => {
 });
 
 describe("sleep", () => {
-  it("ends at once when it is cancelled before or during it", async () => {
+  it("ends at once when it is cancelled before it starts or while it lasts", async () => {
     const cancellation = new Cancellation();
     const slept = sleep(1_000_000, cancellation);
     cancellation.cancel();

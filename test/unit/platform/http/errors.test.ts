@@ -4,7 +4,7 @@ import type { Failure, FailureCode } from "../../../../src/platform/failures.ts"
 import { failureResponse } from "../../../../src/platform/http/errors.ts";
 import { refusalStatus, SAMPLES } from "../../../../src/platform/http/refusals.ts";
 
-/** By hand from Interface 4.3 and 7 and decisions 1, 2, 3, 4 and 6. */
+/** Written by hand from Interface 4.3 and 7 and decisions 1, 2, 3, 4 and 6. */
 const STATUS: Readonly<Record<FailureCode, number>> = {
   VALIDATION_FAILED: 400,
   MALFORMED_JSON: 400,
@@ -32,6 +32,7 @@ const STATUS: Readonly<Record<FailureCode, number>> = {
   USER_NOT_FOUND: 404,
   OPERATOR_NOT_FOUND: 404,
   LAST_OPERATOR: 409,
+  TEST_ALERT_MISSING: 409,
   NETWORK_NOT_FOUND: 404,
   REREAD_IN_PROGRESS: 409,
   REREAD_NOT_FOUND: 404,
@@ -135,14 +136,14 @@ async function answer(failure: Failure) {
   return { response, text, body };
 }
 
-describe("the answer to a failure", () => {
-  it("is known for every code, and the catalogue has one sample of each", () => {
+describe("the response to a failure", () => {
+  it("is defined for every code, and the catalogue has one sample per code", () => {
     expect(failures.map(({ code }) => code).sort()).toEqual(Object.keys(STATUS).sort());
     expect(Object.entries(SAMPLES).filter(([code, sample]) => code !== sample.code)).toEqual([]);
   });
 
   it.each(failures.map((failure) => [failure.code, failure] as const))(
-    "%s has its status, the envelope's members in their order, and the status name as error",
+    "%s has its status, the envelope's members in order, and the name of the status as `error`",
     async (code, failure) => {
       const { response, body } = await answer(failure);
       expect(response.status).toBe(STATUS[code]);
@@ -151,7 +152,7 @@ describe("the answer to a failure", () => {
       expect(Object.keys(body).slice(0, 5)).toEqual(["statusCode", "message", "error", "code", "requestId"]);
       expect(body).toMatchObject({
         statusCode: STATUS[code],
-        // decisions 1: the one code that is also the error.
+        // This is the only code that is also the value of `error` (decisions 1).
         error: code === "SECURITY_REQUIREMENT_NOT_MET" ? code : STATUS_CODES[STATUS[code]],
         code,
         requestId: "req_1",
@@ -160,7 +161,7 @@ describe("the answer to a failure", () => {
     },
   );
 
-  it("has no members but the envelope and the facts that decisions name", () => {
+  it("has no members except the envelope and the listed facts", () => {
     const facts = failures.map(async (failure) => Object.keys((await answer(failure)).body).slice(5));
     return expect(Promise.all(facts).then((lists) => [...new Set(lists.flat())].sort())).resolves.toEqual([
       "action",
@@ -176,7 +177,7 @@ describe("the answer to a failure", () => {
     ]);
   });
 
-  it("has the messages that the interface fixes", async () => {
+  it("has the messages that the interface document specifies", async () => {
     expect((await answer(SAMPLES.WALLET_HAS_ACTIVE_PAYMENTS)).body).toMatchObject({
       message: "Cannot delete a wallet with active payments",
     });
@@ -221,12 +222,12 @@ describe("the answer to a failure", () => {
     expect(whole.body).toMatchObject({ message: "must be an object" });
   });
 
-  it("for a bad key does not say what is wrong with the key", async () => {
+  it("for a wrong API key does not reveal what is wrong with it", async () => {
     const { text } = await answer({ code: "UNAUTHORIZED" });
     expect(text).not.toMatch(/expired|revoked|unknown|checksum|sk_|pk_/i);
   });
 
-  it("does not contain what a failure object has besides its facts", async () => {
+  it("omits all members of a failure object except its facts", async () => {
     const canary =
       "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi";
     for (const failure of failures) {

@@ -1,4 +1,4 @@
-// At a terminal the deploy asks for what no flag says, before it creates anything.
+// At a terminal the deploy asks for everything that the flags leave out, before it creates anything.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ function newShop(): Operator {
 afterEach(() => operator?.leave());
 
 describe("at a terminal", () => {
-  it("every open question is repeated until its answer is valid, then whether to continue", async () => {
+  it("every open question is repeated until its answer is valid, and the last question is whether to continue", async () => {
     const shop = newShop();
     const answers = [
       "My Shop",
@@ -54,14 +54,21 @@ describe("at a terminal", () => {
     expect(upgrade.status).toBe(0);
   });
 
-  it.each(["", "n", "no", "maybe"])("%j to whether to continue creates nothing", async (answer) => {
+  it("wrangler's table of migrations, which wrangler repeats after each migration, is shown once", async () => {
+    const { printed } = await newShop().deploy([], ["shop", "weur", "", "none", "", "y"]);
+    const rows = printed.split("\n").filter((line) => line.includes("│"));
+    const names = ["0000_schema.sql", "0001_deployment_keys.sql", "0002_set_up.sql"];
+    expect(rows).toEqual(names.map((name) => `  | │ ${name} │ ✅     │`));
+  });
+
+  it.each(["", "n", "no", "maybe"])("nothing is created if the answer to the last question is %j", async (answer) => {
     const shop = newShop();
     const { status, printed } = await shop.deploy([], ["shop", "weur", "", "none", "", answer]);
     expect([status, printed]).toEqual([1, expect.stringContaining("Nothing was made.")]);
     expect(shop.account()).toMatchObject({ databases: [], queues: [], workers: {} });
   });
 
-  it("a variable is remembered until it is forgotten, and never asked for", async () => {
+  it("later deploys keep a variable until it is set to an empty value, and never ask for it", async () => {
     const shop = newShop();
     const vars = () => shop.account().workers.shop?.configuration.vars;
     await shop.deploy(["--name", "shop", "--var", "POLL_SECONDS=20"], ["weur", "", "none", "", "y"]);
@@ -72,7 +79,7 @@ describe("at a terminal", () => {
   });
 });
 
-it("the command itself, without a terminal and without flags, names the flags and fails", async () => {
+it("the deploy command fails without a terminal and without flags, and names the flags", async () => {
   const { WORKERS_CI: _, ...env } = process.env;
   const run = promisify(execFile)(process.execPath, ["scripts/deploy.ts"], { env });
   const ended = await run.then(
