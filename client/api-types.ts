@@ -25,7 +25,7 @@ export interface components {
       expiresAt: string | null;
       /** @description Updated at most once a minute. */
       lastUsedAt: string | null;
-      /** @description Until when the previous secret still works; null if there is none. */
+      /** @description The time at which the previous secret stops working; null if there is none. */
       rotatedUntil: string | null;
       /**
        * Format: date-time
@@ -36,7 +36,7 @@ export interface components {
       createdBy: string | null;
       /** @description The origin of the application that asked for the key; null if none did. */
       givenTo: string | null;
-      /** @description When the key stops working unless it is used before; null once it was used. */
+      /** @description When the key stops working if it has not been used by then; null once it has been used. */
       expiresUnusedAt: string | null;
     };
     /** ApiKeyList */
@@ -78,7 +78,7 @@ export interface components {
         | {
             /** @constant */
             type: "WALLET_ALTERED";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -96,7 +96,7 @@ export interface components {
         | {
             /** @constant */
             type: "NETWORK_LAGGING";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -107,14 +107,14 @@ export interface components {
               network: string;
               reason: string | null;
               walletIds: string[];
-              /** @description Since when. */
+              /** @description When it began. */
               since: string | null;
             }[];
           }
         | {
             /** @constant */
             type: "WALLET_AMOUNTS_LOW";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -132,7 +132,7 @@ export interface components {
         | {
             /** @constant */
             type: "WALLET_GAP";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -151,7 +151,7 @@ export interface components {
         | {
             /** @constant */
             type: "WALLET_CHANGE_PENDING";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -174,7 +174,7 @@ export interface components {
         | {
             /** @constant */
             type: "PAYMENT_UNMATCHED";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -198,7 +198,7 @@ export interface components {
         | {
             /** @constant */
             type: "INVOICE_IN_REVIEW";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -230,7 +230,7 @@ export interface components {
         | {
             /** @constant */
             type: "INVOICE_UNDERPAID";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -262,7 +262,7 @@ export interface components {
         | {
             /** @constant */
             type: "ENDPOINT_DISABLED";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -275,14 +275,14 @@ export interface components {
               failuresInRow: number;
               /** @enum {string} */
               reason: "GONE" | "FAILING";
-              /** @description Since when. */
+              /** @description When it began. */
               since: string | null;
             }[];
           }
         | {
             /** @constant */
             type: "ENDPOINT_FAILING";
-            /** @description How many there are; counting ends at 100. */
+            /** @description How many there are, up to 100. */
             count: number;
             /** @description Whether there are more than `count`. */
             isMore: boolean;
@@ -293,7 +293,7 @@ export interface components {
               webhookId: string;
               url: string;
               failuresInRow: number;
-              /** @description The time of the first failure in a row. */
+              /** @description The time of the first of these failures. */
               since: string | null;
             }[];
           }
@@ -373,6 +373,8 @@ export interface components {
         | "setup_link.created"
         | "operator.added"
         | "operator.removed"
+        | "alerts.proved"
+        | "alerts.dismissed"
         | "network.paused"
         | "network.resumed"
         | "network.reread_requested"
@@ -411,14 +413,14 @@ export interface components {
     };
     CreateInvoiceBody: {
       /**
-       * @description Display name. With `productId` its default is the product's name.
+       * @description Display name. With `productId` it defaults to the product's name.
        * @example Order 1001
        */
       name: string;
-      /** @description Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 asks for any amount. With `productId` it may be left out: the product's price. */
+      /** @description Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 asks for any amount. With `productId` it defaults to the product's price. */
       rawAmount: number;
       /**
-       * @description Currency code. With `productId` its default is the product's.
+       * @description Currency code. With `productId` it defaults to the product's currency.
        * @default USD
        * @example USD
        * @enum {string}
@@ -616,7 +618,7 @@ export interface components {
         | undefined;
       externalId?: string | undefined;
       expiresInSeconds?: number | undefined;
-      /** @description A lower tolerance than the merchant's own, for this invoice, rounded down to two digits; a higher one changes nothing. */
+      /** @description A tolerance for this invoice that is lower than the merchant's own; a higher one has no effect. It is rounded down to two fraction digits. */
       underpaidTolerancePercent?: number | undefined;
       paymentMethods?:
         | readonly {
@@ -833,7 +835,7 @@ export interface components {
        * @example https://shop.example.com/webhooks/edgetill
        */
       url: string;
-      /** @description Event types to receive; `invoice.*` means a whole domain, `*` means all. They may be left out only with GREENFIELD: the default is then the events that report an invoice as settled. */
+      /** @description Event types to receive; `invoice.*` means a whole domain, `*` means all. May be left out only with GREENFIELD; the default is then the events that report an invoice as settled. */
       events: readonly (
         | "invoice.created"
         | "invoice.updated"
@@ -898,12 +900,12 @@ export interface components {
        */
       timeout?: number | undefined;
       /**
-       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. The format cannot be changed.
        * @default STANDARD
        * @enum {string}
        */
       format?: ("STANDARD" | "GREENFIELD") | undefined;
-      /** @description With GREENFIELD: a secret that the receiver has chosen. Without it one is generated, which is better. */
+      /** @description Only with GREENFIELD: a secret that the receiver has chosen. If absent, one is generated, which is better. */
       secret?: string | undefined;
     };
     /** Customer */
@@ -942,7 +944,7 @@ export interface components {
     };
     /** CustomerResume */
     CustomerResume: {
-      /** @description Confirmed on paid and overpaid invoices; null if these are in several currencies. */
+      /** @description The confirmed amount of paid and overpaid invoices; null if these are in several currencies. */
       revenue: string | null;
       /** @description Currency of `revenue`; null if `revenue` is null or nothing is paid. */
       currency: string | null;
@@ -1070,10 +1072,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
+       * @description Leaves out rows created after this time. The default is the time of the request, which the header `Export-As-Of` returns; send that value to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Continues after the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id. The column names are left out, so that the result can be appended. */
       after?: string | undefined;
     };
     ExportInvoicesQuery: {
@@ -1097,10 +1099,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
+       * @description Leaves out rows created after this time. The default is the time of the request, which the header `Export-As-Of` returns; send that value to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Continues after the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id. The column names are left out, so that the result can be appended. */
       after?: string | undefined;
     };
     ExportPaymentsCsvQuery: {
@@ -1124,10 +1126,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
+       * @description Leaves out rows created after this time. The default is the time of the request, which the header `Export-As-Of` returns; send that value to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Continues after the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id. The column names are left out, so that the result can be appended. */
       after?: string | undefined;
     };
     ExportPaymentsQuery: {
@@ -1151,15 +1153,15 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
+       * @description Leaves out rows created after this time. The default is the time of the request, which the header `Export-As-Of` returns; send that value to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Continues after the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id. The column names are left out, so that the result can be appended. */
       after?: string | undefined;
     };
     ExportRecoveryQuery: {
       /**
-       * @description `Accept: text/csv` chooses CSV too; the default is JSON.
+       * @description The default is JSON. The header `Accept: text/csv` also selects CSV.
        * @enum {string}
        */
       format?: ("json" | "csv") | undefined;
@@ -1178,10 +1180,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
+       * @description Leaves out rows created after this time. The default is the time of the request, which the header `Export-As-Of` returns; send that value to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Continues after the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id. The column names are left out, so that the result can be appended. */
       after?: string | undefined;
     };
     ExportStatementQuery: {
@@ -1198,10 +1200,10 @@ export interface components {
       timezone?: string | undefined;
       /**
        * Format: date-time
-       * @description Leaves out rows created later; by default the time of the request, which `Export-As-Of` returns. Send that to continue an export.
+       * @description Leaves out rows created after this time. The default is the time of the request, which the header `Export-As-Of` returns; send that value to continue an export.
        */
       asOf?: (string | Date) | undefined;
-      /** @description Continues after the line with this id, without the names of columns, to be appended. */
+      /** @description Continues after the line with this id. The column names are left out, so that the result can be appended. */
       after?: string | undefined;
     };
     /** ExportedInvoice */
@@ -1242,11 +1244,11 @@ export interface components {
        */
       amountReceived: string;
       /**
-       * @description The sum of those with enough confirmations.
+       * @description The value of those payments that have enough confirmations.
        * @example 49.900000
        */
       amountConfirmed: string;
-      /** @description The transactions that paid it; in CSV with spaces between them. */
+      /** @description The hashes of the transactions that paid it; in CSV they are separated by spaces. */
       txHashes: string[];
       isLate: boolean;
       needsReview: boolean;
@@ -1255,6 +1257,14 @@ export interface components {
        * @example 2026-11-21T12:00:00.000Z
        */
       expiresAt: string;
+      /** @description When it was paid in full; null unless it is PAID or OVERPAID. */
+      paidAt: string | null;
+      /** @description The coins that it was paid with. */
+      cryptocurrencies: string[];
+      /** @description The networks that it was paid on. */
+      networks: string[];
+      /** @description Whether it was paid on test networks only. */
+      isTest: boolean;
     };
     /** ExportedPayment */
     ExportedPayment: {
@@ -1286,24 +1296,24 @@ export interface components {
        */
       amount: string;
       /**
-       * @description Of the invoice.
+       * @description The currency of the invoice.
        * @example EUR
        */
       currency: string | null;
       fiatAmount: string | null;
       /**
-       * @description The price of one whole coin at which the payment was valued: its quote's, or the market rate when it was first seen. Null while it has no value.
+       * @description The price of one whole coin at which the payment was valued: that of its quote, or the market rate when it was first seen. Null while it has no value.
        * @example 65000.12
        */
       rate: string | null;
       /** @description The quote or rate that valued it. */
       valuedBy: ("EXACT_UNITS" | "IN_FORCE" | "LAST_ENDED" | "MARKET_RATE" | "NO_RATE") | null;
       /**
-       * @description The transaction.
+       * @description The hash of the transaction.
        * @example 0x5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c
        */
       txHash: string;
-      /** @description Which transfer of the transaction it is. */
+      /** @description Identifies the transfer within the transaction. */
       outputIndex: string;
       fromAddress: string | null;
       toAddress: string;
@@ -1321,7 +1331,7 @@ export interface components {
     };
     GetReadinessQuery: {
       /**
-       * @description The currency of the prices that invoices would have. A coin needs a current rate in it.
+       * @description The currency in which invoices would be priced. A coin needs a current rate in it.
        * @default USD
        * @example USD
        * @enum {string}
@@ -1509,7 +1519,7 @@ export interface components {
       from: string;
       /**
        * Format: date
-       * @description The last day, in `timezone`; at most 400 days with the first.
+       * @description The last day, in `timezone`. The range has at most 400 days, including the first and the last.
        * @example 2026-11-30
        */
       to: string;
@@ -1520,7 +1530,7 @@ export interface components {
        */
       by?: ("day" | "week" | "month") | undefined;
       /**
-       * @description Only invoices in this currency; without it, all.
+       * @description Only invoices in this currency. The default is all currencies.
        * @example USD
        * @enum {string}
        */
@@ -1823,6 +1833,8 @@ export interface components {
         txHash: string | null;
       } | null;
       warnings: string[];
+      /** @description The end of the time in which a late payment still counts, at the locked price; null if there is none. */
+      lateGraceUntil: string | null;
       /**
        * Format: date-time
        * @example 2026-11-21T12:00:00.000Z
@@ -1844,7 +1856,7 @@ export interface components {
     ListApiKeysQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -1854,7 +1866,7 @@ export interface components {
     ListAuditEventsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -1930,6 +1942,8 @@ export interface components {
             | "setup_link.created"
             | "operator.added"
             | "operator.removed"
+            | "alerts.proved"
+            | "alerts.dismissed"
             | "network.paused"
             | "network.resumed"
             | "network.reread_requested"
@@ -1953,7 +1967,7 @@ export interface components {
     ListCustomersQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -1963,7 +1977,7 @@ export interface components {
     ListDeliveriesQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /**
        * @description Only deliveries in this status.
@@ -1974,7 +1988,7 @@ export interface components {
     ListEventsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description Only events of this type; `invoice.*` names all types of a domain. */
       type?: string | undefined;
@@ -1986,7 +2000,7 @@ export interface components {
     ListInvoicesQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -2189,15 +2203,23 @@ export interface components {
        * @description Only invoices created at or before this time.
        */
       createdTo?: (string | Date) | undefined;
+      /** @description Only invoices of this amount or more. */
+      amountFrom?: string | undefined;
+      /** @description Only invoices of this amount or less. */
+      amountTo?: string | undefined;
+      /** @description Only invoices paid in this cryptocurrency. */
+      cryptocurrency?: string | undefined;
+      /** @description Only invoices paid on this network. */
+      network?: string | undefined;
       /** @description Only invoices that need review, or only those that do not. */
       needsReview?: boolean | undefined;
-      /** @description Finds invoices as the search does: by words of the name or external id, its customer, amount, address or transaction. At most 1,000 are found. */
+      /** @description Finds invoices as the search does: by words of the name or external id, or by customer, amount, address or transaction. At most 1,000 are found. */
       search?: string | undefined;
     };
     ListPaymentsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -2216,7 +2238,7 @@ export interface components {
     ListProductsQuery: {
       /** @description Rows per page; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the previous page; opaque. Empty for the first page, uncounted. */
+      /** @description The `nextCursor` of the previous page; opaque. If empty, the first page is returned without a total. */
       cursor?: string | undefined;
       /** @description The page number. With it, or without a cursor, the list has `pagination` with the total. */
       page?: number | undefined;
@@ -2332,7 +2354,7 @@ export interface components {
       events: string[];
       description: string | null;
       /**
-       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. The format cannot be changed.
        * @enum {string}
        */
       format: "STANDARD" | "GREENFIELD";
@@ -2372,7 +2394,7 @@ export interface components {
     };
     /** @description What a secret key may call, by operationId. */
     Operations: {
-      /** @description Create an invoice. Send an Idempotency-Key with every call. The named payment methods are activated at once; if none is named, the only available one is. Needs INVOICE_CREATE. */
+      /** @description Create an invoice. Send an Idempotency-Key with every call. The named payment methods are activated at once. If none is named and only one is available, that one is activated. Needs INVOICE_CREATE. */
       createInvoice: {
         body: components["schemas"]["CreateInvoiceBody"];
         answer: components["schemas"]["Invoice"];
@@ -2404,7 +2426,7 @@ export interface components {
         };
         answer: components["schemas"]["Invoice"];
       };
-      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back; an UNDERPAID or OVERPAID invoice accepts it without a review. ASK_FOR_REST is for an EXPIRED or UNDERPAID invoice that got some money and is still monitored: money that comes late counts from now on, and its page asks for what is missing. MARK says that you take it for settled: its status stays that of its money, `invoice.marked` is sent, and every owner and admin is mailed. Needs PAYMENT_RESOLVE. */
+      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does the same and records that you sent the money back; it is also allowed for an UNDERPAID or OVERPAID invoice that is not in review. ASK_FOR_REST is for an EXPIRED or UNDERPAID invoice that received some money and is still monitored: late payments count from now on, and its page asks for the missing amount. MARK records that you consider it settled: its status still reflects what was received, `invoice.marked` is sent, and every owner and admin is mailed. Needs PAYMENT_RESOLVE. */
       resolveInvoice: {
         params: {
           invoiceId: string;
@@ -2434,19 +2456,19 @@ export interface components {
         query: components["schemas"]["ListPaymentsQuery"];
         answer: components["schemas"]["PaymentList"];
       };
-      /** @description Read a payment with its evidence. The evidence: the block, the source's answer, the rule that credited the payment, the invoices that were refused, and the payers' claims. Needs PAYMENT_VIEW. */
+      /** @description Read a payment with its evidence. The evidence: the block, the source's answer, the rule that credited the payment, the invoices that were not credited, and the payers' claims. Needs PAYMENT_VIEW. */
       getPayment: {
         params: {
           paymentId: string;
         };
         answer: components["schemas"]["PaymentDetails"];
       };
-      /** @description Look up a transaction by its hash. Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. 60 an hour. Needs PAYMENT_RESOLVE. */
+      /** @description Look up a transaction by its hash. Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored as UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. At most 60 calls an hour. Needs PAYMENT_RESOLVE. */
       lookUpPayment: {
         body: components["schemas"]["LookUpPaymentBody"];
         answer: components["schemas"]["PaymentList"];
       };
-      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice, and records the transaction by which you sent it back, if you did; REOPEN takes that back. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
+      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice, and records the transaction with which you sent the money back, if you did; REOPEN undoes that. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
       resolvePayment: {
         params: {
           paymentId: string;
@@ -2454,7 +2476,7 @@ export interface components {
         body: components["schemas"]["ResolvePaymentBody"];
         answer: components["schemas"]["PaymentDetails"];
       };
-      /** @description Payments credited to an invoice. Needs PAYMENT_VIEW. */
+      /** @description List the payments credited to an invoice. Needs PAYMENT_VIEW. */
       listInvoicePayments: {
         params: {
           invoiceId: string;
@@ -2468,7 +2490,7 @@ export interface components {
         body: components["schemas"]["RegisterWalletBody"];
         answer: components["schemas"]["RegisteredWallet"];
       };
-      /** @description List the wallets, oldest first. A plain array: a merchant has one wallet for each pair. Needs WALLET_VIEW. */
+      /** @description List the wallets, oldest first. Returns a plain array, because a merchant has at most one wallet for each pair. Needs WALLET_VIEW. */
       listWallets: {
         answer: components["schemas"]["Wallet"][];
       };
@@ -2508,7 +2530,7 @@ export interface components {
           }[];
         };
       };
-      /** @description Check on which other networks the address of a wallet may be registered. Asks every EVM network, or every test network, for code at the address. Code on any of them means a contract, such as a Safe, which need not exist on the others; then none is FREE. Register each with its own call. The list is empty for other wallets. 60 an hour. Needs WALLET_CREATE. */
+      /** @description Check on which other networks the address of a wallet may be registered. Checks for code at the address on every EVM main network, or on every EVM test network if the wallet is on a test network. Code on any of them means that the address is a contract, such as a Safe, which may not exist on the others; then none is FREE. Register each wallet with a separate call. The list is empty for wallets without an EVM address. At most 60 calls an hour. Needs WALLET_CREATE. */
       checkNetworks: {
         params: {
           walletId: string;
@@ -2541,7 +2563,7 @@ export interface components {
           }[];
         };
       };
-      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. A coin without a reason is one with which an invoice is created now. Whether payments are seen is said for a network that is being read: one on which nothing is awaited is not asked, and one that was never read has the warning NOT_YET_READ. The `canBePaid` of the whole merchant counts no test networks. Not known before an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and what limits callers from browsers. Nothing outside is asked but what a create asks: the deployment's own book of rates. Needs WALLET_VIEW. */
+      /** @description Read whether the merchant can be paid now, in which coins, and why not. For each coin on each network: `canBePaid`, or the reasons, as a closed list of codes. An invoice can be created now with any coin that has no reasons. Whether payments are seen is known for networks that are being read: a network on which no invoice waits is not checked, and one that was never read has the warning NOT_YET_READ. The `canBePaid` of the whole merchant ignores test networks. Some conditions are only checked when an invoice is created: whether a shared address has an amount left, whether a key that other merchants use has an address left, and the limits for browsers. No outside service is asked; the rates are the stored ones that are used when an invoice is created. Needs WALLET_VIEW. */
       getReadiness: {
         query: components["schemas"]["GetReadinessQuery"];
         answer: components["schemas"]["Readiness"];
@@ -2558,7 +2580,7 @@ export interface components {
         };
         answer: components["schemas"]["WebhookEvent"];
       };
-      /** @description List the deliveries of an event. At most one to each endpoint, including those that were not yet tried. Needs WEBHOOK_VIEW. */
+      /** @description List the deliveries of an event. There is at most one for each endpoint. Deliveries that were not yet tried are included. Needs WEBHOOK_VIEW. */
       listEventDeliveries: {
         params: {
           eventId: string;
@@ -2674,7 +2696,7 @@ export interface components {
         };
         answer: components["schemas"]["Product"];
       };
-      /** @description Create a customer, or update the one with this email. Given fields are stored, absent fields stay as they are, null clears a field. Without an email the customer is always new. Needs CUSTOMER_UPDATE. */
+      /** @description Create a customer, or update the one with this email. Given fields are stored, absent fields keep their values, and null clears a field. Without an email, a new customer is always created. Needs CUSTOMER_UPDATE. */
       upsertCustomer: {
         body: components["schemas"]["UpsertCustomerBody"];
         answer: components["schemas"]["Customer"];
@@ -2691,7 +2713,7 @@ export interface components {
         };
         answer: components["schemas"]["LocatedCustomer"];
       };
-      /** @description Update a customer. Absent fields stay as they are, null clears a field. Needs CUSTOMER_UPDATE. */
+      /** @description Update a customer. Absent fields keep their values, and null clears a field. Needs CUSTOMER_UPDATE. */
       updateCustomer: {
         params: {
           customerId: string;
@@ -2718,37 +2740,37 @@ export interface components {
         query: components["schemas"]["GetTotalsQuery"];
         answer: components["schemas"]["ReportTotals"];
       };
-      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. The response is streamed, in the order in which the rows were recorded. If it breaks off, for example after 15 minutes, it is incomplete: continue with `asOf` and with `after`, the id of the last complete line. Needs PAYMENT_VIEW. */
       exportPayments: {
         query: components["schemas"]["ExportPaymentsQuery"];
         answer: components["schemas"]["ExportedPayment"];
       };
-      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. Needs INVOICE_VIEW. */
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. The response is streamed, in the order in which the rows were recorded. If it breaks off, for example after 15 minutes, it is incomplete: continue with `asOf` and with `after`, the id of the last complete line. Needs INVOICE_VIEW. */
       exportInvoices: {
         query: components["schemas"]["ExportInvoicesQuery"];
         answer: components["schemas"]["ExportedInvoice"];
       };
-      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, followed by their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. Needs PAYMENT_VIEW. */
+      /** @description Export the statement of a month. The payments that the month's totals include, with their value and rate at receipt, followed by their sums by coin and by currency. The response is streamed, in the order in which the rows were recorded. If it breaks off, for example after 15 minutes, it is incomplete: continue with `asOf` and with `after`, the id of the last complete line. Needs PAYMENT_VIEW. */
       exportStatement: {
         query: components["schemas"]["ExportStatementQuery"];
         answer: components["schemas"]["StatementLine"];
       };
-      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. CSV for spreadsheets begins with the names of the columns; JSON lines hold the same. Needs PAYMENT_VIEW. */
+      /** @description Export payments. All payments of a range of days, with their value and rate at receipt. The response is streamed, in the order in which the rows were recorded. If it breaks off, for example after 15 minutes, it is incomplete: continue with `asOf` and with `after`, the id of the last complete line. CSV, for spreadsheets, begins with the column names; the JSON lines export has the same contents. Needs PAYMENT_VIEW. */
       exportPaymentsCsv: {
         query: components["schemas"]["ExportPaymentsCsvQuery"];
         answer: undefined;
       };
-      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. CSV for spreadsheets begins with the names of the columns; JSON lines hold the same. Needs INVOICE_VIEW. */
+      /** @description Export invoices. All invoices of a range of days, with their customers and transactions. The response is streamed, in the order in which the rows were recorded. If it breaks off, for example after 15 minutes, it is incomplete: continue with `asOf` and with `after`, the id of the last complete line. CSV, for spreadsheets, begins with the column names; the JSON lines export has the same contents. Needs INVOICE_VIEW. */
       exportInvoicesCsv: {
         query: components["schemas"]["ExportInvoicesCsvQuery"];
         answer: undefined;
       };
-      /** @description Export the statement of a month. The payments that the totals of the month count, with their value and rate at receipt, followed by their sums by coin and by currency. Streamed, in the order in which they were recorded. A response that breaks off, as after 15 minutes, is incomplete: continue with `after`, the id of the last whole line, and `asOf`. CSV for spreadsheets begins with the names of the columns; JSON lines hold the same. Needs PAYMENT_VIEW. */
+      /** @description Export the statement of a month. The payments that the month's totals include, with their value and rate at receipt, followed by their sums by coin and by currency. The response is streamed, in the order in which the rows were recorded. If it breaks off, for example after 15 minutes, it is incomplete: continue with `asOf` and with `after`, the id of the last complete line. CSV, for spreadsheets, begins with the column names; the JSON lines export has the same contents. Needs PAYMENT_VIEW. */
       exportStatementCsv: {
         query: components["schemas"]["ExportStatementCsvQuery"];
         answer: undefined;
       };
-      /** @description Find invoices, customers and payments by what is known about them. Finds items that have, for each word of the text, a word that equals it or begins with it, so that a search costs the same among any number of invoices. Each kind is shown only to callers who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
+      /** @description Find invoices, customers and payments by what is known about them. Finds items that have, for each word of the text, a word that equals it or begins with it. A search therefore costs the same for any number of invoices. Each kind is shown only to callers who may view it. Needs the permission invoice:view or customer:view or payment:view, held by an API key or by a signed-in member. */
       search: {
         query: components["schemas"]["SearchQuery"];
         answer: components["schemas"]["SearchResults"];
@@ -2771,12 +2793,12 @@ export interface components {
       getSettings: {
         answer: components["schemas"]["Settings"];
       };
-      /** @description Change settings. Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Weakening a protection needs a recent factor too, or PROTECTION_WEAKEN. Needs MERCHANT_UPDATE. */
+      /** @description Change settings. Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Weakening a protection also needs a recent factor, or PROTECTION_WEAKEN if an API key is used. Needs MERCHANT_UPDATE. */
       updateSettings: {
         body: components["schemas"]["UpdateSettingsBody"];
         answer: components["schemas"]["Settings"];
       };
-      /** @description Read what needs attention. Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if it is not empty and the caller may view it. Reading costs the same however much waits. Needs the permission payment:view or invoice:view or wallet:view or webhook:view, held by an API key or by a signed-in member. */
+      /** @description Read what needs attention. Payments and invoices that wait for a decision, and what is wrong with wallets, networks and endpoints. A kind is listed if it is not empty and the caller may view it. The cost of reading does not depend on how much is waiting. Needs the permission payment:view or invoice:view or wallet:view or webhook:view, held by an API key or by a signed-in member. */
       getAttention: {
         answer: components["schemas"]["Attention"];
       };
@@ -2792,7 +2814,7 @@ export interface components {
         };
         answer: components["schemas"]["ApiKey"];
       };
-      /** @description List who changed what, newest first. The log is append-only. Wallets appear only by fingerprint, customers do not appear. Needs AUDIT_VIEW. */
+      /** @description List who changed what, newest first. The log is append-only. Wallets appear only by fingerprint, and customers do not appear. Needs AUDIT_VIEW. */
       listAuditEvents: {
         query: components["schemas"]["ListAuditEventsQuery"];
         answer: components["schemas"]["AuditEventList"];
@@ -2879,7 +2901,7 @@ export interface components {
         /** @description How `fiatAmount` was computed; null while the payment has no invoice. */
         weighing: {
           /**
-           * @description The quote for exactly this amount, the quote in force at the payment's time, the last quote before it, the market rate when first seen, or no rate: then a user must decide.
+           * @description How the payment was valued. EXACT_UNITS: by the quote for exactly this amount. IN_FORCE: by the quote in force at the payment's time. LAST_ENDED: by the last quote before that time. MARKET_RATE: by the market rate when first seen. NO_RATE: there was no rate, so a user must decide.
            * @enum {string}
            */
           by: "EXACT_UNITS" | "IN_FORCE" | "LAST_ENDED" | "MARKET_RATE" | "NO_RATE";
@@ -2914,24 +2936,24 @@ export interface components {
            */
           time: string;
         } | null;
-        /** @description Invoices that may have been meant, the likeliest first: one that a payer named, then the closest in amount, then in time. */
+        /** @description Invoices that may have been meant, most likely first: one that a payer named, then the closest in amount, then in time. */
         candidates: {
           invoiceId: string;
           /**
-           * @description Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), the invoice already has 200 payments, so that a user must decide about more (TOO_MANY_PAYMENTS), or the rules did not think of it (NOT_CONSIDERED).
+           * @description Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), the invoice already has 200 payments, so that a user must decide about more (TOO_MANY_PAYMENTS), or no rule considered it (NOT_CONSIDERED).
            * @enum {string}
            */
           reason: "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW" | "TOO_MANY_PAYMENTS" | "NOT_CONSIDERED";
-          /** @description Whether someone named this transaction on the page of the invoice. Hashes are public: it proves nothing. */
+          /** @description Whether someone named this transaction on the page of the invoice. Hashes are public, so this proves nothing. */
           isNamed: boolean;
-          /** @description The closest amount that it asked for in this coin; null if none. */
+          /** @description The closest amount that the invoice asked for in this coin; null if it asked for none. */
           askedAmount: string | null;
-          /** @description By how much the payment is more, or with a minus less, than `askedAmount`. */
+          /** @description How much more than `askedAmount` was paid, in percent; negative if less was paid. */
           amountDiffersPercent: string | null;
-          /** @description How long before the payment the invoice was made; negative if after it. */
+          /** @description How long before the payment the invoice was created; negative if it was created later. */
           madeBeforeSeconds: number | null;
         }[];
-        /** @description Payments that this one took the place of, as they were: the same transaction did something else in another block, or a source was wrong. They are DROPPED. */
+        /** @description Payments that this one replaced, in their last state: the same transaction had a different effect in another block, or a source was wrong. They are DROPPED. */
         supersedes: {
           paymentId: string;
           currency: string;
@@ -3054,7 +3076,7 @@ export interface components {
       deletedAt: string | null;
       /**
        * Format: uri
-       * @description The public page to buy the product. Open while the product is active.
+       * @description The public page where customers buy the product. It is available while the product is active.
        */
       checkoutUrl: string;
     };
@@ -3137,9 +3159,9 @@ export interface components {
        */
       amountReceived: string;
     };
-    /** @description What a public key may call, by operationId, and what it is answered. */
+    /** @description The operations that a public key may call, by operationId, with their responses. */
     PublicOperations: {
-      /** @description Create an invoice. Send an Idempotency-Key with every call. The named payment methods are activated at once; if none is named, the only available one is. Needs INVOICE_CREATE. */
+      /** @description Create an invoice. Send an Idempotency-Key with every call. The named payment methods are activated at once. If none is named and only one is available, that one is activated. Needs INVOICE_CREATE. */
       createInvoice: {
         body: components["schemas"]["CreateInvoiceBody"];
         answer: components["schemas"]["PublicInvoice"];
@@ -3189,9 +3211,9 @@ export interface components {
        */
       checkedAt: string;
       currency: string;
-      /** @description Whether any coin of a main network can: test networks are not counted. */
+      /** @description Whether any coin on a main network can be paid with; test networks are ignored. */
       canBePaid: boolean;
-      /** @description What stops every coin; they are not repeated at each. */
+      /** @description Reasons that apply to every coin. They are not repeated for each coin. */
       reasons: {
         /** @enum {string} */
         code:
@@ -3213,11 +3235,11 @@ export interface components {
         /** @description A sentence for people; it may change. */
         detail: string;
         since: string | null;
-        /** @description When it ends, or of a source when one is asked again, if that is known. */
+        /** @description When it ends, or, if the sources fail or refuse requests, when one is asked again. Null if unknown. */
         until: string | null;
-        /** @description Of SOURCE_LAGS: seconds up to which all was read. */
+        /** @description Only with SOURCE_LAGS: seconds since the time up to which everything was read. */
         secondsBehind: number | null;
-        /** @description Of SOURCE_LAGS: blocks that were not read yet. */
+        /** @description Only with SOURCE_LAGS: number of blocks that were not read yet. */
         blocksBehind: number | null;
       }[];
       warnings: {
@@ -3241,11 +3263,11 @@ export interface components {
         /** @description A sentence for people; it may change. */
         detail: string;
         since: string | null;
-        /** @description When it ends, or of a source when one is asked again, if that is known. */
+        /** @description When it ends, or, if the sources fail or refuse requests, when one is asked again. Null if unknown. */
         until: string | null;
-        /** @description Of SOURCE_LAGS: seconds up to which all was read. */
+        /** @description Only with SOURCE_LAGS: seconds since the time up to which everything was read. */
         secondsBehind: number | null;
-        /** @description Of SOURCE_LAGS: blocks that were not read yet. */
+        /** @description Only with SOURCE_LAGS: number of blocks that were not read yet. */
         blocksBehind: number | null;
       }[];
       limits: {
@@ -3261,7 +3283,7 @@ export interface components {
         /** @description Whether the network is a test network, whose coins are worth nothing. */
         isTest: boolean;
         walletId: string | null;
-        /** @description Whether there is no reason against it, neither here nor of the whole merchant. */
+        /** @description True if there is no reason against it, either for this coin or for the whole merchant. */
         canBePaid: boolean;
         reasons: {
           /** @enum {string} */
@@ -3284,14 +3306,14 @@ export interface components {
           /** @description A sentence for people; it may change. */
           detail: string;
           since: string | null;
-          /** @description When it ends, or of a source when one is asked again, if that is known. */
+          /** @description When it ends, or, if the sources fail or refuse requests, when one is asked again. Null if unknown. */
           until: string | null;
-          /** @description Of SOURCE_LAGS: seconds up to which all was read. */
+          /** @description Only with SOURCE_LAGS: seconds since the time up to which everything was read. */
           secondsBehind: number | null;
-          /** @description Of SOURCE_LAGS: blocks that were not read yet. */
+          /** @description Only with SOURCE_LAGS: number of blocks that were not read yet. */
           blocksBehind: number | null;
         }[];
-        /** @description What may become a reason; NOT_YET_READ: whether its payments are seen is not known yet. */
+        /** @description Problems that may become reasons. NOT_YET_READ: it is not known yet whether payments on the network are seen. */
         warnings: {
           /** @enum {string} */
           code:
@@ -3313,33 +3335,33 @@ export interface components {
           /** @description A sentence for people; it may change. */
           detail: string;
           since: string | null;
-          /** @description When it ends, or of a source when one is asked again, if that is known. */
+          /** @description When it ends, or, if the sources fail or refuse requests, when one is asked again. Null if unknown. */
           until: string | null;
-          /** @description Of SOURCE_LAGS: seconds up to which all was read. */
+          /** @description Only with SOURCE_LAGS: seconds since the time up to which everything was read. */
           secondsBehind: number | null;
-          /** @description Of SOURCE_LAGS: blocks that were not read yet. */
+          /** @description Only with SOURCE_LAGS: number of blocks that were not read yet. */
           blocksBehind: number | null;
         }[];
         /** @description Null for a network that was never read. */
         reading: {
-          /** @description False while nothing on the network is awaited: then its source is not asked. */
+          /** @description False while no payment on the network is awaited, because its source is then not asked. */
           isBeingRead: boolean;
           /** @description Newest block that was read completely. */
           height: number;
-          /** @description Newest block of the network's source, when last asked. */
+          /** @description Newest block of the network's source, when it was last asked. */
           tipHeight: number | null;
-          /** @description Seconds since the time up to which everything was read. */
+          /** @description Seconds since the time up to which everything was read; null while the network is not being read. */
           secondsBehind: number | null;
         } | null;
       }[];
     };
     /**
      * Recommendation
-     * @description The decision that is advised, computed at each read; absent if none is. Nothing follows from it by itself, and a payer's claim alone never recommends an invoice.
+     * @description The recommended decision, computed at each read; absent if there is none. It has no effect by itself, and a payer's claim alone never leads to a recommended invoice.
      */
     Recommendation: {
       /**
-       * @description ACCEPT, DISMISS, ASK_FOR_REST and ASSIGN are decisions of this name. RETURN: send the money back with your wallet software and record it (RETURNED of an invoice, IGNORE of a payment). WAIT: decide nothing yet.
+       * @description ACCEPT, DISMISS, ASK_FOR_REST and ASSIGN: make the decision with this name. RETURN: send the money back with your wallet software and record it (with RETURNED for an invoice, with IGNORE for a payment). WAIT: do not decide yet.
        * @enum {string}
        */
       action: "ACCEPT" | "ASK_FOR_REST" | "RETURN" | "ASSIGN" | "WAIT" | "DISMISS";
@@ -3363,11 +3385,11 @@ export interface components {
         | "SEVERAL_FIT"
         | "NONE_FITS"
         | "NOTHING_DUE";
-      /** @description With ASSIGN: the invoice. */
+      /** @description With ASSIGN: the invoice to credit. */
       invoiceId: string | null;
-      /** @description In the invoice's currency: what is missing, or with RETURN what to send back. */
+      /** @description The missing amount, or with RETURN the amount to send back, in the invoice's currency. */
       amount: string | null;
-      /** @description When the advice may become another one. */
+      /** @description When the recommendation may change. */
       until: string | null;
     };
     RegisterWalletBody:
@@ -3441,7 +3463,7 @@ export interface components {
       derivationPath: string | null;
       requiredConfirmations: number;
       isEnabled: boolean;
-      /** @description 0 after registration, and still 0 after the first address. */
+      /** @description The highest index that was handed out: 0 after registration, and still 0 after the first address. */
       lastUsedIndex: number | null;
       /** @description Index of the next address: 0 before the first address, 1 after it. */
       nextIndex: number | null;
@@ -3462,7 +3484,7 @@ export interface components {
        * @example 2026-11-21T12:00:00.000Z
        */
       updatedAt: string;
-      /** @description Extended keys only: the address at index 0, to compare with your wallet software. */
+      /** @description Only for extended keys: the address at index 0, to compare with your wallet software. */
       firstAddress?: string;
     };
     /** Replay */
@@ -3544,9 +3566,9 @@ export interface components {
       by: "day" | "week" | "month";
       /** @example Europe/Berlin */
       timezone: string;
-      /** @description Null for all. */
+      /** @description Null if the report includes all currencies. */
       currency: string | null;
-      /** @description All periods together. */
+      /** @description The sums over all periods. */
       total: {
         invoices: {
           /**
@@ -3555,40 +3577,40 @@ export interface components {
            */
           created: number;
           /**
-           * @description Invoices that became PAID in the period and still are; below, the same for the other states.
+           * @description Invoices that became PAID in the period and still are.
            * @example 30
            */
           paid: number;
           /**
-           * @description OVERPAID.
+           * @description Invoices that became OVERPAID in the period and still are.
            * @example 1
            */
           overpaid: number;
           /**
-           * @description UNDERPAID.
+           * @description Invoices that became UNDERPAID in the period and still are.
            * @example 2
            */
           underpaid: number;
           /**
-           * @description EXPIRED.
+           * @description Invoices that became EXPIRED in the period and still are.
            * @example 6
            */
           expired: number;
           /**
-           * @description CANCELLED.
+           * @description Invoices that became CANCELLED in the period and still are.
            * @example 1
            */
           cancelled: number;
         };
-        /** @description How long customers took. */
+        /** @description How long customers took to pay. */
         timeToPaid: {
           /**
-           * @description Invoices paid in the period after a payment method was picked, without those accepted by hand.
+           * @description Invoices paid in the period after a payment method was picked, except those accepted by hand.
            * @example 31
            */
           invoices: number;
           /**
-           * @description The sum of their times from the first pick of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.
+           * @description The sum of the seconds that these invoices took from the first choice of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.
            * @example 24180
            */
           seconds: string;
@@ -3619,7 +3641,7 @@ export interface components {
           network: string;
           /** @example BTC */
           cryptocurrency: string;
-          /** @description True on a test network: not included in any other sum. */
+          /** @description True for a test network, whose payments are not included in any other sum. */
           isTest: boolean;
           /**
            * @description Payments in this coin.
@@ -3657,40 +3679,40 @@ export interface components {
            */
           created: number;
           /**
-           * @description Invoices that became PAID in the period and still are; below, the same for the other states.
+           * @description Invoices that became PAID in the period and still are.
            * @example 30
            */
           paid: number;
           /**
-           * @description OVERPAID.
+           * @description Invoices that became OVERPAID in the period and still are.
            * @example 1
            */
           overpaid: number;
           /**
-           * @description UNDERPAID.
+           * @description Invoices that became UNDERPAID in the period and still are.
            * @example 2
            */
           underpaid: number;
           /**
-           * @description EXPIRED.
+           * @description Invoices that became EXPIRED in the period and still are.
            * @example 6
            */
           expired: number;
           /**
-           * @description CANCELLED.
+           * @description Invoices that became CANCELLED in the period and still are.
            * @example 1
            */
           cancelled: number;
         };
-        /** @description How long customers took. */
+        /** @description How long customers took to pay. */
         timeToPaid: {
           /**
-           * @description Invoices paid in the period after a payment method was picked, without those accepted by hand.
+           * @description Invoices paid in the period after a payment method was picked, except those accepted by hand.
            * @example 31
            */
           invoices: number;
           /**
-           * @description The sum of their times from the first pick of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.
+           * @description The sum of the seconds that these invoices took from the first choice of a payment method to PAID or OVERPAID. Divide by `invoices` for the mean.
            * @example 24180
            */
           seconds: string;
@@ -3721,7 +3743,7 @@ export interface components {
           network: string;
           /** @example BTC */
           cryptocurrency: string;
-          /** @description True on a test network: not included in any other sum. */
+          /** @description True for a test network, whose payments are not included in any other sum. */
           isTest: boolean;
           /**
            * @description Payments in this coin.
@@ -3767,7 +3789,7 @@ export interface components {
         startsAt: string;
         /**
          * Format: date-time
-         * @description When the next period begins; not part of this one.
+         * @description When the next period begins. This moment is not part of this period.
          * @example 2026-11-21T12:00:00.000Z
          */
         endsAt: string;
@@ -3777,7 +3799,7 @@ export interface components {
       /** @enum {string} */
       action: "ACCEPT" | "DISMISS" | "RETURNED" | "MARK" | "ASK_FOR_REST";
       reason: string;
-      /** @description The transaction that sent the money back, with RETURNED. */
+      /** @description With RETURNED: the transaction that sent the money back. */
       txHash?: string | undefined;
     };
     ResolvePaymentBody: {
@@ -3791,7 +3813,7 @@ export interface components {
     };
     SearchQuery: {
       /**
-       * @description Words of a name, an external id, a customer's name or email: each may be only the beginning of a word, in any case and with or without accents. Numbers are found without the zeros before them. Also an amount, with its currency or without; an id or its first 20 characters; a transaction's hash or an address, or at least 6 characters of its beginning, in any case, with or without 0x.
+       * @description Words of a name, an external id, or a customer's name or email: each may be only the beginning of a word, in upper or lower case, with or without accents. Numbers are found without their leading zeros. Also an amount, with or without its currency; an id or its first 20 characters; a transaction hash or an address, or at least its first 6 characters, in upper or lower case, with or without 0x.
        * @example ORDER-1001
        */
       q: string;
@@ -3900,6 +3922,7 @@ export interface components {
       monitorSeconds: number;
       /** @enum {string} */
       latePaymentPolicy: "REVIEW" | "ACCEPT";
+      lateGraceSeconds: number;
       quorumAboveAmount: string | null;
       /** @description The delay in effect now. */
       walletChangeDelayHours: number;
@@ -3937,7 +3960,7 @@ export interface components {
     /** StatementLine */
     StatementLine: {
       /**
-       * @description PAYMENT: one payment. After all of these, COIN_TOTAL: the sum of one coin and currency. CURRENCY_TOTAL: the sum of one currency.
+       * @description PAYMENT: one payment. After all payments, COIN_TOTAL: the sum for one coin and currency. CURRENCY_TOTAL: the sum for one currency, without test networks.
        * @enum {string}
        */
       line: "PAYMENT" | "COIN_TOTAL" | "CURRENCY_TOTAL";
@@ -3968,14 +3991,14 @@ export interface components {
       currency: string | null;
       fiatAmount: string | null;
       /**
-       * @description The price of one whole coin at which the payment was valued: its quote's, or the market rate when it was first seen. Null while it has no value.
+       * @description The price of one whole coin at which the payment was valued: that of its quote, or the market rate when it was first seen. Null while it has no value.
        * @example 65000.12
        */
       rate: string | null;
       txHash: string | null;
-      /** @description How many payments a sum has. */
+      /** @description The number of payments in a sum. */
       payments: number | null;
-      /** @description How many of them have no value; `fiatAmount` does not include them. */
+      /** @description The number of these payments that have no value; `fiatAmount` does not include them. */
       unpriced: number | null;
     };
     UpdateCustomerBody: {
@@ -4213,23 +4236,25 @@ export interface components {
       rateLockSeconds?: number | undefined;
       /** @description Percent, with at most 2 fraction digits. */
       underpaidTolerancePercent?: number | undefined;
-      /** @description The most that the percentage may amount to, in the invoice's currency. */
+      /** @description The largest amount that `underpaidTolerancePercent` may allow, in the invoice's currency. */
       underpaidToleranceMax?: (string | number) | undefined;
       /** @description Percent, with at most 2 fraction digits. */
       overpaidTolerancePercent?: number | undefined;
       monitorSeconds?: number | undefined;
       /** @enum {string} */
       latePaymentPolicy?: ("REVIEW" | "ACCEPT") | undefined;
+      /** @description How long after its end an invoice can be paid at the locked price; at most `monitorSeconds`. */
+      lateGraceSeconds?: number | undefined;
       quorumAboveAmount?: ((string | number) | null) | undefined;
       /** @description A shorter delay takes effect once the current delay has passed. */
       walletChangeDelayHours?: number | undefined;
-      /** @description The limit of active invoices of your server and members. Invoices from browsers have a separate limit. */
+      /** @description The maximum number of active invoices created by your server and members, not by browsers. */
       maxActiveInvoices?: number | undefined;
-      /** @description The limit of active invoices that public keys and product pages created. */
+      /** @description The maximum number of active invoices created through public keys and product pages. */
       maxPublicInvoices?: number | undefined;
       /** @description Mails the customer, if their email is known, when an invoice is paid with confirmed money. */
       mailReceiptsToCustomers?: boolean | undefined;
-      /** @description Mails every owner and admin when an invoice is paid, also if the team accepts it without money. */
+      /** @description Mails every owner and admin when an invoice is paid, even if the team accepted it without a payment. */
       mailReceiptsToMerchant?: boolean | undefined;
       /** @description Absent members keep their values; null removes the whole brand. */
       brand?:
@@ -4244,7 +4269,7 @@ export interface components {
         | undefined;
       /** @description Origins whose pages may show the checkout in a frame; if empty, no page may. */
       frameAncestors?: readonly string[] | undefined;
-      /** @description The store's id at BTCPay Server: plugins may still use it for the merchant. */
+      /** @description The merchant's former store id at BTCPay Server, which plugins may still use. */
       formerStoreId?: (string | null) | undefined;
     };
     UpdateWalletBody: {
@@ -4353,7 +4378,7 @@ export interface components {
       derivationPath: string | null;
       requiredConfirmations: number;
       isEnabled: boolean;
-      /** @description 0 after registration, and still 0 after the first address. */
+      /** @description The highest index that was handed out: 0 after registration, and still 0 after the first address. */
       lastUsedIndex: number | null;
       /** @description Index of the next address: 0 before the first address, 1 after it. */
       nextIndex: number | null;
@@ -4381,13 +4406,13 @@ export interface components {
       networks: {
         network: string;
         /**
-         * @description FREE: the address may be registered. REGISTERED: all coins have a wallet. CODE: the address has code. CODE_ELSEWHERE: it has code on another network. NO_SOURCE, NO_ANSWER: the network could not be checked. UNPROVEN: a network where you use the address could not be checked.
+         * @description FREE: the address may be registered. REGISTERED: you have a wallet for each coin of the network. CODE: the address has code. CODE_ELSEWHERE: it has code on another network. NO_SOURCE, NO_ANSWER: the network could not be checked. UNPROVEN: a network where you use the address could not be checked.
          * @enum {string}
          */
         state: "FREE" | "REGISTERED" | "CODE" | "CODE_ELSEWHERE" | "NO_SOURCE" | "NO_ANSWER" | "UNPROVEN";
         coins: {
           cryptocurrency: string;
-          /** @description Your wallet for this pair, at any address. */
+          /** @description Your wallet for this pair, whatever its address. */
           walletId: string | null;
         }[];
       }[];
@@ -4401,7 +4426,7 @@ export interface components {
       events: string[];
       description: string | null;
       /**
-       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. It cannot be changed.
+       * @description GREENFIELD is the format of BTCPay Server, for its shop plugins: `BTCPay-Sig` signs the body, and only events that have a type in that format can be subscribed to. The format cannot be changed.
        * @enum {string}
        */
       format: "STANDARD" | "GREENFIELD";
@@ -4525,7 +4550,7 @@ export type WalletNetworks = components["schemas"]["WalletNetworks"];
 export type Webhook = components["schemas"]["Webhook"];
 export type WebhookEvent = components["schemas"]["WebhookEvent"];
 
-/** Method, and path below the merchant's. */
+/** The method of each operation and its path, which begins below the merchant's. */
 export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   createInvoice: "POST /invoices",
   listInvoices: "GET /invoices",

@@ -5,58 +5,58 @@ import { bodyOf, linesOf } from "./lines.ts";
 import { pagesOf } from "./pages.ts";
 import { type CallOptions, pause } from "./request.ts";
 
-/** A product may replace the name and the amount. */
+/** With a product, the name and the amount may be omitted. */
 export type NewInvoice = Api.CreateInvoiceBody | (Partial<Api.CreateInvoiceBody> & { readonly productId: string });
 
 type Parts<Name extends keyof Api.Operations> = Name extends "createInvoice"
   ? { readonly body: NewInvoice }
   : Omit<Api.Operations[Name], "answer">;
 
-/** One operation of the API, by its operationId. */
+/** Calls one operation of the API, by its operationId. */
 export type Call = <Name extends keyof Api.Operations>(
   name: Name,
   parts: Parts<Name>,
   options: CallOptions | undefined,
 ) => Promise<Api.Operations[Name]["answer"]>;
 
-/** The routes that answer with lines. */
+/** The routes that respond line by line. */
 type ExportName = Extract<keyof Api.Operations, `export${"Payments" | "Invoices" | "Statement"}${"" | "Csv"}`>;
 
-/** The answer of an export, as soon as it begins. */
+/** Returns the response of an export as soon as it begins. */
 export type Open = (name: ExportName, query: object, options: CallOptions | undefined) => Promise<Response>;
 
 export const invoices = (call: Call) => ({
-  /** With an `externalId` of your own or an `idempotencyKey`, an order gets one invoice however often you ask. */
+  /** With your own `externalId` or an `idempotencyKey`, an order gets one invoice no matter how often you call. */
   create: (body: NewInvoice, options?: CallOptions) => call("createInvoice", { body }, options),
   get: (invoiceId: string, options?: CallOptions) => call("getInvoice", { params: { invoiceId } }, options),
   /** Newest first. */
   list: (query: Api.ListInvoicesQuery = {}, options?: CallOptions) =>
     pagesOf((cursor) => call("listInvoices", { query: pageAt(query, cursor) }, options)),
-  /** Only while it awaits payment. */
+  /** Possible only while the invoice awaits payment; `metadata` alone can be changed at any time. */
   update: (invoiceId: string, body: Api.UpdateInvoiceBody, options?: CallOptions) =>
     call("updateInvoice", { params: { invoiceId }, body }, options),
-  /** Only while no money was seen. */
+  /** Possible only before any payment was seen. */
   cancel: (invoiceId: string, options?: CallOptions) => call("cancelInvoice", { params: { invoiceId } }, options),
   resolve: (invoiceId: string, body: Api.ResolveInvoiceBody, options?: CallOptions) =>
     call("resolveInvoice", { params: { invoiceId }, body }, options),
-  /** Locks the rate and returns an address or an amount; the same pair again returns the same. */
+  /** Locks the rate and returns an address or an amount. Another call with the same pair returns the same method. */
   addPaymentMethod: (invoiceId: string, body: Api.ActivatePaymentMethodBody, options?: CallOptions) =>
     call("activatePaymentMethod", { params: { invoiceId }, body }, options),
-  /** Active methods, and those that can be picked. */
+  /** The active payment methods, and those that the customer can pick. */
   listPaymentMethods: (invoiceId: string, options?: CallOptions) =>
     call("listPaymentMethods", { params: { invoiceId } }, options),
-  /** The payments credited to it. */
+  /** The payments credited to the invoice. */
   listPayments: (invoiceId: string, options?: CallOptions) =>
     call("listInvoicePayments", { params: { invoiceId } }, options),
 });
 
 export const payments = (call: Call) => ({
-  /** With the evidence for how it was credited. */
+  /** Includes the evidence for how the payment was credited. */
   get: (paymentId: string, options?: CallOptions) => call("getPayment", { params: { paymentId } }, options),
   /** Newest first. */
   list: (query: Api.ListPaymentsQuery = {}, options?: CallOptions) =>
     pagesOf((cursor) => call("listPayments", { query: pageAt(query, cursor) }, options)),
-  /** Reads a transaction from the chain, and returns its payments to you. */
+  /** Reads a transaction from the chain, and returns the merchant's payments in it. */
   lookUp: (body: Api.LookUpPaymentBody, options?: CallOptions) => call("lookUpPayment", { body }, options),
   resolve: (paymentId: string, body: Api.ResolvePaymentBody, options?: CallOptions) =>
     call("resolvePayment", { params: { paymentId }, body }, options),
@@ -66,16 +66,16 @@ export const wallets = (call: Call) => ({
   /** Registers one wallet per pair of cryptocurrency and network. */
   register: (body: Api.RegisterWalletBody, options?: CallOptions) => call("registerWallet", { body }, options),
   get: (walletId: string, options?: CallOptions) => call("getWallet", { params: { walletId } }, options),
-  /** All of them, oldest first. */
+  /** All wallets, oldest first. */
   list: (options?: CallOptions) => call("listWallets", {}, options),
   update: (walletId: string, body: Api.UpdateWalletBody, options?: CallOptions) =>
     call("updateWallet", { params: { walletId }, body }, options),
-  /** Only while no active invoice pays to it. */
+  /** Possible only while no active invoice uses the wallet. */
   delete: (walletId: string, options?: CallOptions) => call("deleteWallet", { params: { walletId } }, options),
   /** Previews the addresses of an extended key, without using an index. */
   previewAddresses: (walletId: string, query: Api.PreviewAddressesQuery = {}, options?: CallOptions) =>
     call("previewAddresses", { params: { walletId }, query }, options),
-  /** On which other EVM networks the address may be registered: none if it has code on any of them. */
+  /** Checks the EVM networks for code at the wallet's address, and says for each network whether the address may be registered there. */
   checkNetworks: (walletId: string, options?: CallOptions) => call("checkNetworks", { params: { walletId } }, options),
   /** Everything that wallet software needs to find all payments. */
   recovery: (walletId: string, options?: CallOptions) =>
@@ -93,32 +93,32 @@ export const products = (call: Call) => ({
 });
 
 export const customers = (call: Call) => ({
-  /** Creates a customer, or changes the one who has the email. */
+  /** Creates a customer, or changes the one with this email. */
   upsert: (body: Api.UpsertCustomerBody, options?: CallOptions) => call("upsertCustomer", { body }, options),
   get: (customerId: string, options?: CallOptions) => call("getCustomer", { params: { customerId } }, options),
   list: (query: Api.ListCustomersQuery = {}, options?: CallOptions) =>
     pagesOf((cursor) => call("listCustomers", { query: pageAt(query, cursor) }, options)),
   update: (customerId: string, body: Api.UpdateCustomerBody, options?: CallOptions) =>
     call("updateCustomer", { params: { customerId }, body }, options),
-  /** Erases the person and keeps the invoices. */
+  /** Erases the personal data and keeps the invoices. */
   delete: (customerId: string, options?: CallOptions) => call("deleteCustomer", { params: { customerId } }, options),
-  /** What they were invoiced for and have paid. */
+  /** The customer's invoices and payments, summed up. */
   resume: (customerId: string, options?: CallOptions) => call("getCustomerResume", { params: { customerId } }, options),
 });
 
 export const reports = (call: Call, open: Open) => ({
-  /** Invoices counted and payments added up, by day, week or month of a time zone. */
+  /** The number of invoices and the sum of payments, by day, week or month in a time zone. */
   totals: (query: Api.GetTotalsQuery, options?: CallOptions) => call("getTotals", { query }, options),
-  /** Every payment of a range of days, in the order in which they were recorded. Continues by itself after a broken connection. */
+  /** Every payment in a range of days, in the order in which they were recorded. Continues automatically after a broken connection. */
   payments: (query: Api.ExportPaymentsQuery = {}, options?: CallOptions) =>
     linesOf<Api.ExportedPayment>((place) => open("exportPayments", { ...query, ...place }, options), options),
-  /** Every invoice of a range of days, the same way. */
+  /** Every invoice in a range of days, in the same way. */
   invoices: (query: Api.ExportInvoicesQuery = {}, options?: CallOptions) =>
     linesOf<Api.ExportedInvoice>((place) => open("exportInvoices", { ...query, ...place }, options), options),
   /** The payments of a month, followed by their sums. */
   statement: (query: Api.ExportStatementQuery, options?: CallOptions) =>
     linesOf<Api.StatementLine>((place) => open("exportStatement", { ...query, ...place }, options), options),
-  /** The same as CSV, to write to a file as it arrives. A stream error means that the file is incomplete. */
+  /** The payments as CSV, to be written to a file as they arrive. A stream error means that the file is incomplete. */
   paymentsCsv: (query: Api.ExportPaymentsCsvQuery = {}, options?: CallOptions) =>
     bodyOf(open("exportPaymentsCsv", query, options)),
   invoicesCsv: (query: Api.ExportInvoicesCsvQuery = {}, options?: CallOptions) =>
@@ -127,14 +127,17 @@ export const reports = (call: Call, open: Open) => ({
     bodyOf(open("exportStatementCsv", query, options)),
 });
 
-/** Invoices, customers and payments by ids, order numbers, emails, transactions or addresses that begin with the text. */
+/**
+ * Invoices, customers and payments, found by the beginning of an id, order number, email, transaction or address, by
+ * words of a name, or by an amount.
+ */
 export const search = (call: Call) => (text: string, options?: CallOptions) =>
   call("search", { query: { q: text } }, options);
 
-/** What needs attention, by kind, most urgent first. */
+/** Everything that needs attention, by kind, most urgent first. */
 export const attention = (call: Call) => (options?: CallOptions) => call("getAttention", {}, options);
 
-/** Whether the merchant can be paid now, in which coins, and why not in the others. */
+/** Whether the merchant can be paid now: in which coins, and why not in the others. */
 export const readiness =
   (call: Call) =>
   (query: Api.GetReadinessQuery = {}, options?: CallOptions) =>
@@ -147,18 +150,21 @@ export interface PollOptions extends CallOptions {
   /** Only this type, or `invoice.*` for all of a domain. */
   readonly type?: string | undefined;
   readonly invoiceId?: string | undefined;
-  /** Wait after a page that was not full; 5,000 by default. */
+  /** The pause after a page that was not full; 5,000 by default. */
   readonly intervalMs?: number | undefined;
 }
 
 export const events = (call: Call) => ({
   get: (eventId: string, options?: CallOptions) => call("getEvent", { params: { eventId } }, options),
-  /** The endpoints to which it was sent, and the results. */
+  /** The endpoints to which the event was sent, and the results. */
   deliveries: (eventId: string, options?: CallOptions) => call("listEventDeliveries", { params: { eventId } }, options),
   /** Newest first. */
   list: (query: Omit<Api.ListEventsQuery, "after"> = {}, options?: CallOptions) =>
     pagesOf((cursor) => call("listEvents", { query: pageAt(query, cursor) }, options)),
-  /** Every event that is kept and then every new one, oldest first, until the loop or the signal ends it. It includes events that a webhook missed. */
+  /**
+   * Every stored event and then every new one, oldest first, until the loop ends or the signal is aborted. It includes events that a webhook
+   * missed.
+   */
   async *poll(options: PollOptions = {}): AsyncGenerator<WebhookEvent, never> {
     const { after = "0", type, invoiceId, intervalMs = 5_000, ...callOptions } = options;
     for (let place = after; ; ) {
@@ -174,23 +180,23 @@ export const webhooks = (call: Call) => ({
   /** Only this answer shows the `secret`. */
   create: (body: Api.CreateWebhookBody, options?: CallOptions) => call("createWebhook", { body }, options),
   get: (webhookId: string, options?: CallOptions) => call("getWebhook", { params: { webhookId } }, options),
-  /** All of them, oldest first. */
+  /** All endpoints, oldest first. */
   list: (options?: CallOptions) => call("listWebhooks", {}, options),
   update: (webhookId: string, body: Api.UpdateWebhookBody, options?: CallOptions) =>
     call("updateWebhook", { params: { webhookId }, body }, options),
   delete: (webhookId: string, options?: CallOptions) => call("deleteWebhook", { params: { webhookId } }, options),
-  /** Sends a `ping` event to it, whatever it subscribes to. */
+  /** Sends a `ping` event to the endpoint, even if it does not subscribe to that type. */
   ping: (webhookId: string, options?: CallOptions) => call("pingWebhook", { params: { webhookId } }, options),
-  /** Only this answer shows the new `secret`; for 24 hours the old one signs too. */
+  /** Only this answer shows the new `secret`; for 24 hours the old secret signs too. */
   rotateSecret: (webhookId: string, options?: CallOptions) =>
     call("rotateWebhookSecret", { params: { webhookId } }, options),
   /** The endpoint's deliveries, newest first. */
   deliveries: (webhookId: string, query: Api.ListDeliveriesQuery = {}, options?: CallOptions) =>
     pagesOf((cursor) => call("listDeliveries", { params: { webhookId }, query: pageAt(query, cursor) }, options)),
-  /** With its attempts. */
+  /** Includes the attempts of the delivery. */
   getDelivery: (webhookId: string, deliveryId: string, options?: CallOptions) =>
     call("getDelivery", { params: { webhookId, deliveryId } }, options),
-  /** Sends it again at once, whatever its first result. */
+  /** Sends the delivery again at once, no matter what its first result was. */
   redeliver: (webhookId: string, deliveryId: string, options?: CallOptions) =>
     call("redeliver", { params: { webhookId, deliveryId } }, options),
   /** Delivers the events of a time range again. */
@@ -200,7 +206,7 @@ export const webhooks = (call: Call) => ({
 
 export const settings = (call: Call) => ({
   get: (options?: CallOptions) => call("getSettings", {}, options),
-  /** Absent members keep their values. */
+  /** Members that are left out keep their values. */
   update: (body: Api.UpdateSettingsBody, options?: CallOptions) => call("updateSettings", { body }, options),
 });
 
@@ -223,11 +229,11 @@ export const auditEvents = (call: Call) => ({
     pagesOf((cursor) => call("listAuditEvents", { query: pageAt(query, cursor) }, options)),
 });
 
-/** The query of the page at a cursor. Without a limit or a page the service would count all rows, which the caller does not need. */
-export function pageAt<Query extends { limit?: number | undefined; page?: number | undefined }>(
-  query: Query,
-  cursor: string | undefined,
-): Query & { readonly cursor?: string } {
+/** The query for the page at a cursor. The service counts all rows for a page without a cursor, which nobody needs who asked for no limit or page. */
+export function pageAt<
+  Query extends { limit?: number | undefined; page?: number | undefined; cursor?: string | undefined },
+>(query: Query, cursor: string | undefined): Query {
   if (cursor !== undefined) return { ...query, page: undefined, cursor };
-  return query.limit === undefined && query.page === undefined ? { ...query, limit: 20 } : query;
+  const isPlain = query.limit === undefined && query.page === undefined && query.cursor === undefined;
+  return isPlain ? { ...query, cursor: "" } : query;
 }

@@ -1,14 +1,13 @@
-// What each error code means and what its caller should do, in plain words. Not part of the Worker. The compiler requires every
-// code.
+// What each error code means and what its caller should do. Not part of the Worker. The compiler requires a text for every code.
 import type { FailureCode } from "../src/platform/failures.ts";
 import { ACCESS, DEPLOYMENT, REQUEST, SIGN_IN, TEAM } from "./error-texts/accounts.ts";
 import type { ErrorText, ErrorTexts } from "./error-texts/error-text.ts";
 import { CATALOGUE, INVOICES, OUTAGES, PAYMENTS, WALLETS, WEBHOOKS } from "./error-texts/trade.ts";
 
-/** The codes by subject, in page order. */
+/** The codes by subject, in the order of the page. */
 export const ERROR_GROUPS = {
-  "The request itself": REQUEST,
-  "Who is calling": ACCESS,
+  "Invalid requests": REQUEST,
+  "Authentication and permissions": ACCESS,
   "The deployment": DEPLOYMENT,
   "Signing in and your account": SIGN_IN,
   "Merchant, team and API keys": TEAM,
@@ -20,7 +19,7 @@ export const ERROR_GROUPS = {
   "Failures of the service": OUTAGES,
 } as const satisfies Readonly<Record<string, ErrorTexts>>;
 
-/** Each code with its text: the compiler reports those missing from every group. */
+/** Each code with its text. The compiler reports a code that is in no group. */
 export const ERROR_TEXTS: { readonly [C in FailureCode]: ErrorText } = {
   ...REQUEST,
   ...ACCESS,

@@ -1,4 +1,4 @@
-// Example events of a fictional shop, created by the code itself. Everything is fixed, so the catalogue only changes with the code.
+// Example events of a fictional shop, created by the service's own code. All values are fixed, so the catalogue only changes with the code.
 import { apiKeyBodyOf } from "../src/accounts/api-keys/api-key-body.ts";
 import { memberBodyOf } from "../src/accounts/teams/member.ts";
 import { type InvoiceFile, newFile, type PaymentMethod } from "../src/commerce/invoice-records/invoice.ts";
@@ -113,6 +113,7 @@ const invoice: InvoiceFile["invoice"] = {
   eventSequence: 6,
   timelinePosition: 1,
   expiresAtMs: NOW_MS + HOUR_MS,
+  lateGraceUntilMs: null,
   monitorUntilMs: NOW_MS + 7 * DAY_MS,
   cancelledAtMs: null,
   closedAtMs: null,
@@ -178,7 +179,7 @@ function textOf(type: EventType, data: string, sequence: number | null): string 
   });
 }
 
-/** Event texts by type, one for each domain. */
+/** Example events as text, by type: one from each domain. */
 export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ["invoice.paid", textOf("invoice.paid", paid?.data ?? "", 6)],
   exampleOf("payment.unmatched", {
@@ -197,7 +198,7 @@ export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   exampleOf("ping", { webhookId }),
 ]);
 
-/** One delivery of the ping, for authors of a verifier. */
+/** One delivery of the ping, for developers who write their own verification. */
 export const SIGNED = {
   eventId: derivedId("evt", `${OPERATION}|ping`),
   deliveryId: derivedId("dlv", OPERATION),

@@ -5,12 +5,12 @@ import type { EventData } from "../src/notifications/events/event-data.ts";
 import type { EventType } from "../src/platform/events/event.ts";
 
 type Members<Data> = Data extends unknown ? Extract<keyof Data, string> : never;
-/** The members that every form of the data has. */
+/** The members that are present in every variant of the data. */
 type Always<Data> = { [K in keyof Data]-?: object extends Pick<Data, K> ? never : K }[keyof Data];
 type Named<Data, M extends string> = M extends Always<Data> ? M : `${M}?`;
 
 interface EventText<T extends EventType = EventType> {
-  /** A sentence. */
+  /** When the event is sent, as a sentence. */
   readonly when: string;
   readonly data: { readonly [M in Named<EventData[T], Members<EventData[T]>>]: string };
 }
@@ -37,14 +37,14 @@ const ofWallet = {
   fingerprint: "a short hash of the wallet's address or key; null for a deleted wallet",
   previousFingerprint: "the fingerprint before the change, or of the pair's previous wallet; null if there was none",
 } as const;
-const ofPair = { walletId, cryptocurrency: "of the wallet", network: "of the wallet" } as const;
+const ofPair = { walletId, cryptocurrency: "the wallet's cryptocurrency", network: "the wallet's network" } as const;
 
 const ofMember = { memberId: "id of the membership", member: "the member, as `GET /team/members` shows them" } as const;
 const ofApiKey = {
   apiKeyId: "id of the key",
   apiKey: "the key, as `GET /api-keys/{id}` shows it, without its secret",
 } as const;
-const asInvoice = (name: string) => `Together with \`invoice.${name}\`, for consumers of the older name.`;
+const asInvoice = (name: string) => `Sent together with \`invoice.${name}\`, for consumers that use the older name.`;
 
 export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
   "invoice.created": { when: "An invoice was created.", data: ofInvoice },
@@ -77,7 +77,7 @@ export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
     data: moved,
   },
   "invoice.marked": {
-    when: "A person or a shop marked the invoice as settled by hand. Its status still says what was received: do not take it for `invoice.paid`.",
+    when: "A person or a shop marked the invoice as settled by hand. Its status still says what was received: do not treat it like `invoice.paid`.",
     data: ofInvoice,
   },
   "payment.created": {
@@ -107,7 +107,7 @@ export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
     data: ofPayment,
   },
   "payment.unmatched": {
-    when: "No rule could credit a transfer to your address to an invoice. After 100 in a day at one address within a range of worth (below 1, 10, 100, 1,000 US dollars, and above), one summary for that range is sent instead. Further transfers are not stored; to store one, look up its transaction (`POST .../payments/lookup`).",
+    when: "No rule could credit a transfer to your address to an invoice. After 100 in a day at one address within a range of value (below 1, 10, 100, 1,000 US dollars, and above), one summary for that range is sent instead. Further transfers are not stored; to store one, look up its transaction (`POST .../payments/lookup`).",
     data: {
       payment: `${payment}; null in a summary`,
       "network?": "summary: the network",
@@ -123,7 +123,7 @@ export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
   "wallet.updated": { when: "A wallet was changed, enabled or disabled.", data: ofWallet },
   "wallet.deleted": { when: "A wallet was deleted.", data: ofWallet },
   "wallet.gap_limit_warning": {
-    when: "So many addresses in a row were given out without a payment that wallet software will soon not find further ones.",
+    when: "So many consecutive addresses were given out without a payment that wallet software will soon not find further ones.",
     data: {
       ...ofPair,
       gap: "number of addresses given out after the last one that received money",

@@ -1,10 +1,10 @@
-// Files that are made from others and kept, so that readers and tools see them: written by their command, held to it by a test.
+// Generated files that are committed, so that readers and tools see them: written by their command, and compared with its output by a test.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 /**
- * Writes `text` as `npm run format` would leave it, unless it must stay as it is. A file that is the same is not touched, so that nothing that
- * watches it wakes. With --check it writes nothing, and fails the process where the file differs.
+ * Writes `text` as `npm run format` would leave it, unless it must stay as it is. An unchanged file is not touched, so that no watcher is triggered.
+ * With --check it writes nothing, and fails the process if the file differs.
  */
 export function keepGenerated(of: { file: string; text: string; command: string; isFormatted?: boolean }): void {
   const { file, text, command } = of;

@@ -1,5 +1,5 @@
-// Writes docs/operations/deploy-transcript.md (`npm run docs:deploy`): what `npm run deploy` prints, the first time, after a failed step,
-// and for an upgrade. The deploy really runs, against the wrangler stand-in of its tests; wrangler's own output is longer.
+// Writes docs/operations/deploy-transcript.md (`npm run docs:deploy`): what `npm run deploy` prints the first time, after a failed step, and for an
+// upgrade. The deploy really runs, with the stand-in for wrangler from its tests; wrangler's own output is longer.
 import { newOperator } from "../test/support/deploys.ts";
 import { keepGenerated } from "./generated-file.ts";
 
@@ -18,7 +18,7 @@ for (const flags of [FLAGS, AGAIN, AGAIN]) {
 operator.leave();
 const [failed, completed, upgraded] = runs;
 
-/** Every run creates a different token and id. */
+/** Replaces the token and the id, which are different in every run. */
 function withoutSecrets(printed: string): string {
   return printed
     .replaceAll(/(?<=#)[\w-]{43}/g, "<token>")
@@ -31,7 +31,7 @@ keepGenerated({
   text: `<!-- Written by \`npm run docs:deploy\`, which runs the deploy; do not edit. -->
 # What a deploy prints
 
-From runs of \`npm run deploy\` against a stand-in for wrangler, which prints less than wrangler does. docs/operations/deploy.md explains the steps.
+From runs of \`npm run deploy\` against a stand-in for wrangler, which prints less than wrangler does and has fewer migrations and smaller sizes. docs/operations/deploy.md explains the steps.
 
 ## A first deploy, in which a step fails
 

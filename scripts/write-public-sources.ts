@@ -10,7 +10,6 @@ function row({ network, vendor, kind, url, document, documentOf, readOn, limit }
   return `| ${network} | ${vendor} | \`${kind}\` | \`${url}\` | [${whose}](${document}), ${readOn} | ${limit} |`;
 }
 
-/** The file's text. */
 export function sourcesPage(): string {
   const rows = NETWORKS.flatMap(({ name }) => publicSourcesOf(name).map(row));
   const learns = new Map(PUBLIC_SOURCES.map(({ kind, learns }) => [kind, learns]));
@@ -23,6 +22,7 @@ export function sourcesPage(): string {
 
 Sources of chain data that need no account, for a deployment that has none yet. \`npm run deploy\` offers them, names only those that somebody asks for
 (\`--public-sources\`), and only those that pass a trial from the machine it runs on: the right chain, a new newest block, and a block read as a pass reads it.
+The [set-up page](deploy.md#first-owner) and the operators' page offer the same ones, with the commands that add them; there the Worker itself tries what was added.
 **None of them was tried by this project**, and a trial from your machine says little of how a vendor treats the addresses of Cloudflare, which a Worker shares with others.
 How to find better ones: [Chain sources](deploy.md#chain-sources).
 
@@ -48,7 +48,7 @@ before a payment is confirmed. That is off until it is set, so set it where sour
 A pass is 3 to 5 calls for a network of blocks, and one or two requests for each waiting address at an index; passes come every 6 to 30 seconds, and only while something waits.
 That is 1,800 to 3,000 calls an hour for a network that is asked every 6 seconds. A vendor that finds it too much answers 429, or bans the address for a while (403, 503).
 A source that answers 429 rests for seconds at first and up to 4 minutes, one that bans for 30 seconds at first and twice as long each time; or for as long as it says. No rest is longer than
-10 minutes. Meanwhile the other one is asked, and \`/healthz\`, the operators' page and each shop's page *Can I take money now?* say so where none is left.
+10 minutes. Meanwhile the other one is asked, and \`/healthz\`, the operators' page and each shop's page *Can I accept payments now?* say so where none is left.
 Where none is left, a payment is seen that much later. None is lost: no invoice expires before its network was read again, unless it cannot be read for six hours; then its invoices close and need a review.
 \`POLL_SECONDS\` makes passes rarer, and with them the calls.
 

@@ -17,7 +17,7 @@ export const STORAGE_PAGE = "docs/design/storage.md";
 const COMMAND = "npm run docs:storage";
 const SCHEMA = "src/platform/db/schema/*.ts";
 
-/** One for each table that is not always empty. */
+/** An example row for each table that is not always empty. */
 export const EXAMPLE_ROWS: readonly ExampleRow[] = [...ACCOUNT_ROWS, ...COMMERCE_ROWS, ...OPERATION_ROWS];
 
 const GROUPS: readonly (readonly [string, readonly ExampleRow[]])[] = [
@@ -27,8 +27,8 @@ const GROUPS: readonly (readonly [string, readonly ExampleRow[]])[] = [
 ];
 
 /**
- * The texts that `writersIn` reads: a migration counts only for its triggers, because anything else it writes, it writes once. Scripts that
- * write into a deployment's database are named; others fill the one of development.
+ * The texts that `writersIn` reads. From a migration only the triggers are read, because everything else in it writes rows only once. Scripts that
+ * write to a deployment's database are included; the others only fill a development database.
  */
 export function writingSources(): ReadonlyMap<string, string> {
   const paths = globSync(["src/**/*.ts", "scripts/new-setup-link.ts", "migrations/*.sql"]).map((path) =>
@@ -43,7 +43,7 @@ export function writingSources(): ReadonlyMap<string, string> {
   );
 }
 
-/** By table name. */
+/** The schema's comments, by table name. */
 export function commentsOfSchema(): ReadonlyMap<string, TableComments> {
   return schemaComments(globSync(SCHEMA).map((path) => readFileSync(path, "utf8")));
 }
@@ -56,24 +56,26 @@ export function statementOf({ name, madeIn }: Pick<ObjectTable, "name" | "madeIn
   return statement.replaceAll(/\s+/g, " ");
 }
 
-/** The file's text. */
 export function storagePage(): string {
   const facts = { comments: commentsOfSchema(), writers: writersIn(writingSources()) };
   const count = facts.comments.size;
   const groups = GROUPS.map(([title, rows]) =>
     [`## ${title}`, ...rows.map((row) => tableText(row, facts))].join("\n\n"),
   );
+  const contents = GROUPS.map(([title, rows]) => contentsOf(title, rows)).join("\n\n");
   const objects = Object.entries(OBJECTS).map(([name, object]) => objectText(name, object));
   return `<!-- Written by \`${COMMAND}\` from the schema and the sources; do not edit. -->
 # Storage
 
 Everything that a deployment stores: ${count} tables in D1, declared in \`src/platform/db/schema/\`, and what ${objects.length} classes of Durable Objects store
-themselves. [Architecture](architecture.md#where-state-is) says why it is where it is. Nightly exports of merchants lie in a bucket, if one is bound
+themselves. [Architecture](architecture.md#where-state-is-stored) says why it is where it is. Nightly exports of merchants lie in a bucket, if one is bound
 ([Exports](../operations/export.md)).
 
 Of each table: what a row is, which features of \`src/\` write it, how long a row is kept and which file decides that, whether it is in the export of its
 merchant, and an example. A column without an example is null there, or has its default. Examples are of one fictional shop; hashes and what is sealed
 are made up. Amounts in \`..._units\` are base units as decimal text, \`..._micros\` millionths of a currency unit, \`..._ms\` milliseconds since 1970.
+
+${contents}
 
 ${groups.join("\n\n")}
 
@@ -90,12 +92,21 @@ ${objects.join("\n\n")}
 `;
 }
 
+/** A group's tables, each with how long its rows are kept. */
+function contentsOf(title: string, rows: readonly ExampleRow[]): string {
+  const entries = rows.map(({ table }) => {
+    const { name } = getTableConfig(table);
+    return `[\`${name}\`](#${name}) (kept ${KEPT[name]?.kept ?? ""})`;
+  });
+  return `**${title}**: ${entries.join(", ")}.`;
+}
+
 interface Facts {
   readonly comments: ReadonlyMap<string, TableComments>;
   readonly writers: ReadonlyMap<string, Writers>;
 }
 
-/** An example's non-null values, as stored, by column name. */
+/** The non-null values of an example, as stored, by column name. */
 export function storedValues({ table, values }: ExampleRow): ReadonlyMap<string, string | number> {
   const properties = propertiesOf(table);
   return new Map(
@@ -136,7 +147,7 @@ function tableText(row: ExampleRow, { comments, writers }: Facts): string {
   ].join("\n\n");
 }
 
-/** Schema names by column name. */
+/** The properties' names in the schema, by column name. */
 function propertiesOf(table: SQLiteTable): ReadonlyMap<string, string> {
   const { columns } = getTableConfig(table);
   return new Map(

@@ -1,5 +1,5 @@
-// The client's types as TypeScript, written by openapi-typescript. The OpenAPI document is first reduced to what a secret key can call, and bodies, queries and
-// operations become schemas with names, because users import those names. Pure: the same document gives the same text.
+// The client's types as TypeScript, written by openapi-typescript. The OpenAPI document is first reduced to the wanted operations, and bodies,
+// queries and operations become schemas with names, because users import those names. Pure: the same document gives the same text.
 import openapiTS, { astToString, type SchemaObject, type TransformNodeOptions } from "openapi-typescript";
 import ts from "typescript";
 
@@ -42,9 +42,9 @@ export interface ApiDocument {
 
 const MERCHANT = "/api/v1/merchants/merchant/{merchantId}";
 const REFERENCE = /#\/components\/schemas\/(\w+)/;
-/** Paths of the request schemas, which callers write; they only read the others. */
+/** Paths within the schemas of requests, which callers write; callers only read all other schemas. */
 const OF_A_REQUEST = /^#\/components\/schemas\/\w+(Body|Query)(\/|$)/;
-/** The document shows events of every type as one schema; client/events.ts tells them apart. */
+/** The document describes events of every type with one schema; client/events.ts has a type for each. */
 const EVENT = { path: "#/components/schemas/WebhookEvent", type: "events.WebhookEvent" };
 /** The local name for the imports from the neighbouring file. */
 const BESIDE = "shared";
@@ -54,21 +54,21 @@ const NO_BODY: Schema = { "x-type": "undefined" };
 const EMPTY_SECTIONS: readonly string[] = ["paths", "webhooks", "$defs", "operations"];
 
 export interface Wanted {
-  /** The operations that a secret key, or a user, can call. */
+  /** The operations to include: those that secret keys can call, or those that users can call. */
   readonly operationIds: ReadonlySet<string>;
-  /** Those of them that a public key may call, with its answers. */
+  /** Those operations that a public key can call too. */
   readonly publicIds?: ReadonlySet<string>;
-  /** How the generated file imports the event types. */
+  /** The import of the event types, as the generated file writes it. */
   readonly events: string;
-  /** Another file of these types, next to which this one is used. */
+  /** A neighbouring file that already has some of the types. */
   readonly beside?: Beside | undefined;
 }
 
-/** Its types are imported, not written again. */
+/** A neighbouring file, whose types are imported instead of being written again. */
 interface Beside {
   /** The import path of that file. */
   readonly file: string;
-  /** What it was written for; all of it is needed here too. */
+  /** The operations that the file was written for; all of them are needed here too. */
   readonly wanted: Wanted;
 }
 
@@ -78,8 +78,8 @@ interface Route {
 }
 
 /**
- * TypeScript source of the parameters and answers of the named operations, and of the table of their routes. Not yet formatted. Next to another file it has
- * only what that one lacks, and re-exports the other's types.
+ * TypeScript source for the parameters and answers of the given operations, and for the table of their routes. Not yet formatted. If there is a
+ * neighbouring file, the source has only what that file lacks, and re-exports the types of that file.
  */
 export async function clientTypes(document: ApiDocument, wanted: Wanted): Promise<string> {
   const { beside } = wanted;
@@ -93,7 +93,7 @@ export async function clientTypes(document: ApiDocument, wanted: Wanted): Promis
     beside === undefined ? "" : `export type * from "${beside.file}";`,
     types,
     beside === undefined ? "" : `export type Operations = ${BESIDE}.Operations & ${OTHERS.table};`,
-    `/** Method, and path below the merchant's. */
+    `/** The method of each operation and its path, which begins below the merchant's. */
     export const ROUTES: Readonly<Record<keyof Operations, string>> = {
       ${routes.map(({ route, operation }) => `${operation.operationId}: ${JSON.stringify(route)},`).join("\n")}
     };`,
@@ -129,14 +129,14 @@ function schemasFor(document: ApiDocument, wanted: Wanted): Schemas {
   return reachable(JSON.parse(schemas), Object.keys(tables));
 }
 
-/** As TypeScript, without `theirs`: references to those are imported from the neighbouring file. */
+/** The schemas as TypeScript, without `theirs`, which are imported from the neighbouring file. */
 async function typesOf(schemas: Schemas, theirs: Schemas): Promise<string> {
   const source = { openapi: "3.1.0", info: { title: "", version: "" }, components: { schemas } };
   const nodes = await openapiTS(JSON.stringify(source), {
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,
     rootTypesKeepCasing: true,
-    // A default is what the service uses for an absent member.
+    // A member with a default may be absent, and the service then uses the default.
     defaultNonNullable: false,
     emptyObjectsUnknown: true,
     silent: true,
@@ -144,7 +144,7 @@ async function typesOf(schemas: Schemas, theirs: Schemas): Promise<string> {
     postTransform,
     transformProperty,
   });
-  // Only schemas have names that begin with a capital letter: their members have none of these names.
+  // Only schemas have names that begin with a capital letter, so no member is mistaken for a schema.
   const own = (node: ts.Node) => (nameOf(node) in theirs ? undefined : ts.visitEachChild(node, own, undefined));
   const text = astToString(ts.visitNodes(ts.factory.createNodeArray(nodes.filter(isFilled)), own).slice());
   return text.replace(/\bcomponents\["schemas"\]\["(\w+)"\]/g, (reference, name: string) =>
@@ -166,7 +166,7 @@ function requestSchemas(operations: readonly Operation[]): Schemas {
   return Object.assign({}, ...parts);
 }
 
-/** Which of an operation's answers a kind of key gets, and the description of its table. */
+/** A kind of key: the name and description of its table of operations, and whether it gets the answers for public keys. */
 interface KeyKind {
   readonly table: string;
   readonly description: string;
@@ -179,17 +179,17 @@ const SECRET: KeyKind = {
 };
 const PUBLIC: KeyKind = {
   table: "PublicOperations",
-  description: "What a public key may call, by operationId, and what it is answered.",
+  description: "The operations that a public key may call, by operationId, with their responses.",
   isPublic: true,
 };
-/** For a file next to another. */
+/** For a file that has only what its neighbouring file lacks. */
 const OTHERS: KeyKind = {
   table: "OtherOperations",
-  description: "What may be called besides, by operationId.",
+  description: "The other operations, by operationId.",
   isPublic: false,
 };
 
-/** Refers to bodies and queries, by operationId. */
+/** The table of operations, by operationId, which refers to the schemas of bodies and queries. */
 function operationsSchema(operations: readonly Operation[], named: Schemas, kind: KeyKind): Schema {
   const shown = operations.map((operation) => [operation.operationId, operationSchema(operation, named, kind)]);
   return { ...objectOf(Object.fromEntries(shown)), description: kind.description };
@@ -223,10 +223,10 @@ const objectOf = (properties: Schemas): Schema => ({ type: "object", properties,
 
 const parametersIn = (place: string, { parameters }: Operation) => parameters.filter((each) => each.in === place);
 
-/** The answers to a kind of key, each form once. If one form is for public keys, the others are for secret ones. */
+/** The answers that a kind of key gets, without duplicates. If one of them is for public keys, the others are for secret keys. */
 function answersOf({ responses }: Operation, { isPublic }: KeyKind): readonly Schema[] {
   const good = Object.entries(responses).flatMap(([status, { content }]) => {
-    // For JSON lines, one line.
+    // For JSON lines, the schema of one line.
     const schema = (content?.["application/json"] ?? content?.["application/jsonl"])?.schema;
     return status.startsWith("2") && schema !== undefined ? (schema.anyOf ?? [schema]) : [];
   });
@@ -237,7 +237,9 @@ function answersOf({ responses }: Operation, { isPublic }: KeyKind): readonly Sc
   ];
 }
 
-/** The description ends with who may call, including sessions and public keys; here that becomes a key's permission (Interface 5.3). */
+/**
+ * The description ends by saying who may call, including sessions and public keys; this replaces that with the permission of a key (Interface 5.3).
+ */
 function aboutKeys(description: string): string {
   return description.replace(
     /Needs the permission (\w+):(\w+),.*$/,

@@ -6,6 +6,7 @@ import { advisedBodyOf } from "../../src/commerce/invoices/advise-invoice.ts";
 import { asksMoreThanPublic } from "../../src/commerce/invoices/contract.ts";
 import { invoiceBodyOf, methodBodyOf, publicInvoiceBody } from "../../src/commerce/invoices/invoice-body.ts";
 import { listMethods } from "../../src/commerce/invoices/list-methods.ts";
+import { isSeen } from "../../src/commerce/payments/payment.ts";
 import { paymentBodyOf, paymentDetailsOf } from "../../src/commerce/payments/payment-body.ts";
 import { isShownTo, type Product } from "../../src/commerce/products/product.ts";
 import { productBodyOf } from "../../src/commerce/products/product-body.ts";
@@ -28,7 +29,7 @@ import * as webhooks from "./webhooks.ts";
 interface FakeRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** Undefined without one. */
+  /** Undefined if the request has no body. */
   readonly body: unknown;
   readonly isPublic: boolean;
   /** The key's id. */
@@ -47,7 +48,7 @@ type FakeOperation = (state: FakeState, request: FakeRequest) => () => FakeAnswe
 /** Operations by operationId. */
 type Some<Operation> = { readonly [Name in keyof Operations]?: Operation };
 
-/** The operations that a public key may call, from its generated types. */
+/** The operations that a public key may call, from the generated types. */
 const PUBLIC: Readonly<Record<keyof PublicOperations, true>> = {
   createInvoice: true,
   getInvoice: true,
@@ -224,7 +225,7 @@ function sold({ origin }: FakeState, product: Product, status = 200): FakeAnswer
   return ok(productBodyOf(product, origin), status);
 }
 
-/** Every network is read. */
+/** A wallet as the API shows it. Every network counts as watched. */
 function walletBody({ macKeys, wallets, now }: FakeState, wallet: FakeState["wallets"][number]): object {
   const watchedNetworks = new Set(wallets.map(({ network }) => network));
   return walletBodyOf(wallet, { macKeys, watchedNetworks, nowMs: now() });
@@ -247,10 +248,26 @@ function listInvoices(state: FakeState, query: Query<"listInvoices">): object {
       fits<string | null>(customerId, invoice.customerId) && fits<string | null>(externalId, invoice.externalId);
     const isMeant = isNamed && isOf && fits(needsReview, invoice.needsReview);
     const isInTime = createdFrom <= atMs && atMs <= createdTo;
-    return isMeant && isInTime && (search === undefined || invoices.isFound(file, search));
+    return (
+      isMeant &&
+      isInTime &&
+      isOfAmount(invoice.amountMicros, query) &&
+      isPaidIn(file, query) &&
+      (search === undefined || invoices.isFound(file, search))
+    );
   });
   const rows = found.map((file) => ({ ...file, id: file.invoice.id, createdAtMs: file.invoice.createdAtMs }));
   return pageOf(rows, query, (file) => invoiceBodyOf(file, bodyContext(state)));
+}
+
+function isOfAmount(micros: bigint, { amountFrom = 0n, amountTo = micros }: Query<"listInvoices">): boolean {
+  return amountFrom <= micros && micros <= amountTo;
+}
+
+function isPaidIn({ payments }: InvoiceFile, { cryptocurrency, network }: Query<"listInvoices">): boolean {
+  if (cryptocurrency === undefined && network === undefined) return true;
+  const paid = payments.filter(isSeen);
+  return paid.some((payment) => fits(cryptocurrency, payment.cryptocurrency) && fits<string>(network, payment.network));
 }
 
 function listPayments(state: FakeState, query: Query<"listPayments">): object {

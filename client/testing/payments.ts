@@ -31,7 +31,7 @@ import type { Body } from "./requests.ts";
 import type { FakeState } from "./state.ts";
 import { pairNamed, walletFor } from "./wallets.ts";
 
-/** A customer pays an invoice that waits for money. */
+/** A customer pays an invoice that awaits payment. */
 export function pay(state: FakeState, invoiceId: string, transfer: Transfer): Payment {
   const file = currentFile(state, invoiceId);
   const { invoice } = file;
@@ -74,7 +74,7 @@ export function payUnmatched(state: FakeState, transfer: Transfer): Payment {
   return payment;
 }
 
-/** The transfer gets the confirmations that it needs. */
+/** Gives the payment's transfer the confirmations that it needs. */
 export function confirm(state: FakeState, paymentId: string): Payment {
   const payment = paymentOf(state, paymentId);
   const { invoiceId, status, requiredConfirmations } = payment;
@@ -103,7 +103,7 @@ export function paymentOf({ payments }: FakeState, id: string): Payment {
   return payment;
 }
 
-/** With what explains its state. */
+/** The payment, and the evidence that explains its state. */
 export function paymentFileOf(state: FakeState, payment: Payment): PaymentFile {
   const asking = [...state.invoices.values()].map(({ invoice, methods }) => ({
     invoiceId: invoice.id,
@@ -156,7 +156,7 @@ function assign(state: FakeState, file: InvoiceFile, payment: Payment, resolutio
     requiredConfirmations,
     resolution,
     network: pairOf(payment).network,
-    // The chain keeps growing until the decision.
+    // By the time of the decision, the chain has grown enough to confirm the transfer.
     tipHeight: heightOf(payment) + requiredConfirmations - 1,
     finalizedHeight: null,
     mayConfirm: true,
@@ -195,7 +195,7 @@ function chosenMethod({ invoice, methods }: InvoiceFile, { cryptocurrency, netwo
   return method;
 }
 
-/** The rule by which the service credits it, if no other invoice waits at the address. */
+/** The rule by which the service credits the transfer if no other invoice at the address awaits a payment. */
 function matchOf(
   state: FakeState,
   file: InvoiceFile,
@@ -209,7 +209,7 @@ function matchOf(
   const time = { fromMs: createdAtMs, sinceMs: createdAtMs, surelyFromMs: createdAtMs, untilMs };
   const asked = [method.amountUnits, method.remainderUnits].filter((units) => units !== null);
   const paid = { network, cryptocurrency, amountUnits, receivedAtMs: atMs, marketMicros };
-  const { micros: valueMicros } = weighingOf(paid, { expectedMicros, methods: [pricedOf(method)] });
+  const { micros: valueMicros } = weighingOf(paid, { expectedMicros, methods: [pricedOf(method, file.invoice)] });
   const candidate: Candidate = {
     invoiceId,
     merchantId,
@@ -227,7 +227,7 @@ function matchOf(
   return match;
 }
 
-/** What units are worth in a currency, at the price of the day. */
+/** The value of the units in a currency, at the fake's fixed price. */
 function valueIn(state: FakeState, currency: Invoice["currency"], pair: Pair, units: bigint): bigint {
   const { rateCode, decimals } = pairOf(pair).asset;
   const nowMs = state.now();
@@ -236,7 +236,7 @@ function valueIn(state: FakeState, currency: Invoice["currency"], pair: Pair, un
   return microsFor({ units, rate: quote.value.rate, decimals });
 }
 
-/** In a block of its own, with one confirmation. */
+/** A transfer in its own block, with one confirmation. */
 function transferOf(state: FakeState, pair: Pair, amountUnits: bigint): ChainTransfer {
   const wallet = walletFor(state, pair);
   if (wallet?.address == null) throw new Error(`the fake has no wallet for ${pair.cryptocurrency} on ${pair.network}`);
@@ -278,7 +278,7 @@ function newPayment(
       network,
       heights: { tipHeight: transfer.block?.height ?? 0, finalizedHeight: null },
       nowMs: state.now(),
-      // The test decides when.
+      // The test decides when the payment is confirmed.
       mayConfirm: false,
     },
   });

@@ -1,4 +1,4 @@
-// What the fake remembers: rows of the service, in memory, and the joined reads of the service.
+// What the fake stores: the service's rows, in memory, and joined reads like those of the service.
 import type { MerchantRow } from "../../src/accounts/merchant-records/store.ts";
 import type { CustomerRecord } from "../../src/commerce/customers/customer.ts";
 import type { Invoice, InvoiceFile } from "../../src/commerce/invoice-records/invoice.ts";
@@ -53,7 +53,7 @@ export interface FakeState {
   readonly events: OutboxEvent[];
   readonly deliveries: FakeDelivery[];
   now(): number;
-  /** Greater than every earlier one. */
+  /** An id greater than every earlier one. */
   newId<P extends IdPrefix>(prefix: P): `${P}_${string}`;
 }
 
@@ -68,7 +68,7 @@ export function idMaker(now: () => number): FakeState["newId"] {
   };
 }
 
-/** A merchant as a new one is: the defaults of the table, which a test compares. */
+/** A new merchant, with the defaults of the table; a test compares them. */
 export function newMerchant(id: MerchantId, nowMs: number): MerchantRow {
   return {
     id,
@@ -80,6 +80,7 @@ export function newMerchant(id: MerchantId, nowMs: number): MerchantRow {
     overpaidToleranceBasisPoints: 500,
     monitorSeconds: 86_400,
     latePaymentPolicy: "REVIEW",
+    lateGraceSeconds: 0,
     quorumAboveMicros: null,
     walletChangeDelayHours: 0,
     walletChangeDelayNextHours: null,
@@ -110,7 +111,7 @@ export function fileOf(state: FakeState, id: string): InvoiceFile {
     customer: state.customers.get(customerId ?? ""),
     product: state.products.get(productId ?? ""),
     payments: paymentsOf(state, stored.invoice),
-    // Its networks are read at once.
+    // The invoice's networks count as read up to now.
     cursors: [],
   };
 }

@@ -1,4 +1,4 @@
-# A receiver of Edgetill's webhooks in Python's standard library alone: verifies, acts once for each event, answers at once.
+# A receiver of Edgetill's webhooks, using only Python's standard library: verifies each event, acts on it once, and answers at once.
 # WEBHOOK_SECRET=whsec_... python3 docs/examples/receiver.py
 import base64
 import hmac
@@ -12,10 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 PORT = os.environ.get("PORT", "4242")
 STATE = os.environ.get("RECEIVER_STATE", ".edgetill/receiver.ids")
 URL = f"http://127.0.0.1:{PORT}/webhooks"
-MAX_LENGTH = 65_536  # an event has less than 20 KB
+MAX_LENGTH = 65_536  # an event is smaller than 20 KB
 TOLERANCE_SECONDS = 300
 
-# While a secret is rotated give the old one and the new one, with a space between.
+# During a rotation, set both the old and the new secret, separated by a space.
 SECRETS = os.environ.get("WEBHOOK_SECRET", "").split()
 KEYS = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in SECRETS]
 if not KEYS or b"" in KEYS:
@@ -32,10 +32,10 @@ def remember(event_id, invoice_id, sequence):
     newest[invoice_id] = max(sequence, newest.get(invoice_id, 0))
 
 
-# What was acted on, a line for each event: `evt_... inv_... 4`. In a shop a table, written in one transaction with the order.
+# The processed events, one per line: `evt_... inv_... 4`. A shop would use a table, written in the same transaction as the order.
 os.makedirs(os.path.dirname(STATE) or ".", exist_ok=True)
 with open(STATE, "a+") as state:
-    state.write("\n")  # ends a line that a crash has cut
+    state.write("\n")  # ends a line that a crash cut off
     state.seek(0)
     for parts in map(str.split, state):
         if len(parts) == 3:
@@ -43,7 +43,7 @@ with open(STATE, "a+") as state:
 
 
 def act(event):
-    """Acts on an event that is genuine. Events come at least once, and in any order."""
+    """Acts on a genuine event. Events arrive at least once, and in any order."""
     invoice, sequence = event["data"].get("invoice"), event["sequence"]
     fields = ("id", "rawAmount", "currency", "status")
     what = f"{event['type']} {' '.join(invoice[each] for each in fields) if invoice else event['id']}"
@@ -56,7 +56,7 @@ def act(event):
     with open(STATE, "a") as state:
         state.write(f"{event['id']} {invoice_id} {sequence or 0}\n")
     remember(event["id"], invoice_id, sequence or 0)
-    # Here a shop ships an invoice whose status is PAID or OVERPAID, once. A stale event shows it as it was: what it is now came before.
+    # Here a shop ships the order once the status is PAID or OVERPAID, but only once. A stale event shows an older state than an earlier event did.
     print(f"{what} (verified{order}{stale})", flush=True)
 
 
@@ -72,10 +72,10 @@ def is_genuine(body, headers):
 
 
 class Receiver(BaseHTTPRequestHandler):
-    timeout = 10  # seconds that a sender may fall silent
+    timeout = 10  # seconds that a sender may stay silent
 
     def do_POST(self):
-        self.send_response(self.receive())  # 2xx says that the event need not come again
+        self.send_response(self.receive())  # 2xx means that the event need not be sent again
         self.end_headers()
 
     def receive(self):

@@ -1,5 +1,5 @@
-// A deployment's parameters, decided by its operator through flags, answers or an earlier deploy. Nothing here asks or reads anything, so
-// each rule is a function.
+// A deployment's parameters, decided by its operator through flags, answers or an earlier deploy. There is no I/O here, so each rule is a
+// pure function.
 import { parseArgs } from "node:util";
 import * as z from "zod";
 import type { NetworkName } from "../../src/chains/registry/networks.ts";
@@ -8,7 +8,7 @@ import { parseSender } from "../../src/platform/mail/provider.ts";
 import { keysOf } from "../keys-of.ts";
 import { readPublicSources } from "./public-sources.ts";
 
-/** Where D1 can be, as `wrangler d1 create --location` names it. Each is also a location of Durable Objects. */
+/** Where D1 can be located, by the names of `wrangler d1 create --location`. Each is also a location of Durable Objects. */
 export const LOCATIONS = {
   weur: "Western Europe",
   eeur: "Eastern Europe",
@@ -37,20 +37,20 @@ const answersSchema = z.strictObject({
   /** Null: the account's address at workers.dev. */
   domain: z.string().regex(DOMAIN).nullable(),
   mail: z.enum(MAIL_KINDS),
-  /** Empty if there is no email. */
+  /** Empty if no email is sent. */
   mailFrom: z.string(),
-  /** The R2 bucket of nightly exports; null without. An earlier release did not ask. */
+  /** The R2 bucket for nightly exports; null without exports. Answers that an earlier release stored lack it. */
   exportsBucket: z.string().regex(BUCKET).nullable().default(null),
-  /** Variables that differ from wrangler.toml. */
+  /** Variables whose values differ from those in wrangler.toml. */
   variables: z.record(z.string(), z.string()),
 });
 export type Answers = z.output<typeof answersSchema>;
 
-/** What is stored about a deployment between two deploys. */
+/** The data that is stored about a deployment between two deploys. */
 const rememberedSchema = z.strictObject({
   answers: answersSchema,
   accountId: z.string(),
-  /** Whether a first set-up link was made. */
+  /** Whether a first set-up link has been created. */
   isLinkMade: z.boolean(),
 });
 export type Remembered = z.output<typeof rememberedSchema>;
@@ -78,7 +78,7 @@ export interface Flags {
   readonly publicSources: readonly NetworkName[] | undefined;
   /** Deploys without the secrets file: the Worker keeps its secrets. */
   readonly keepsSecrets: boolean;
-  /** Whether a domain may be taken over from an existing record. */
+  /** Whether an existing DNS record of the domain may be replaced. */
   readonly replacesRecord: boolean;
   readonly isConfirmed: boolean;
   readonly asksForHelp: boolean;
@@ -87,7 +87,7 @@ export interface Flags {
 export const HELP = `npm run deploy -- [flags]     makes a deployment, or upgrades the one of this name
 
   --name <name>               of the Worker, its database and its queues (${DEFAULT_NAME})
-  --location <place>          where the database and the objects are: ${locationNames.join(", ")}
+  --location <location>       where the database and the objects are: ${locationNames.join(", ")}
   --domain <host>             a domain of a zone in your account, such as pay.example.com
   --workers-dev               instead of a domain: <name>.<your subdomain>.workers.dev
   --mail <kind>               how mail is sent: ${MAIL_KINDS.join(", ")} (resend: its key is in RESEND_API_KEY)
@@ -203,7 +203,7 @@ export function readAnswer(question: Question, text: string): Result<Given, stri
   }
 }
 
-/** Merges the new answers with an earlier deploy's. A database does not move, so its location cannot change. */
+/** Merges the new answers with those of an earlier deploy. A database cannot be moved, so its location cannot change. */
 export function combine(given: Given, remembered: Answers | undefined): Result<Given, string> {
   if (remembered !== undefined && given.location !== undefined && given.location !== remembered.location) {
     return err(
@@ -217,7 +217,7 @@ export function combine(given: Given, remembered: Answers | undefined): Result<G
   return ok({ ...all, ...(all.mail === "none" ? { mailFrom: "" } : {}), variables: Object.fromEntries(kept) });
 }
 
-/** The open questions, in the order they are asked. */
+/** The unanswered questions, in the order in which they are asked. */
 export function openQuestions(given: Given): readonly Question[] {
   const questions: Question[] = [];
   if (given.name === undefined) questions.push("name");
@@ -228,13 +228,13 @@ export function openQuestions(given: Given): readonly Question[] {
   return questions;
 }
 
-/** The flags that would answer them. Without `--mail` it is not known whether a sender is needed. */
+/** The flags that would answer these questions. Without `--mail` it is not known whether a sender is needed. */
 export function flagsFor(questions: readonly Question[]): readonly string[] {
   const flags = { name: "--name", location: "--location", domain: "--domain or --workers-dev", mail: "--mail" };
   return questions.map((each) => (each === "mailFrom" ? "--mail-from (not with --mail none)" : flags[each]));
 }
 
-/** Throws if a question is open. */
+/** Throws if a question is still unanswered. */
 export function settled(given: Given): Answers {
   return answersSchema.parse({ ...given, variables: given.variables ?? {} });
 }

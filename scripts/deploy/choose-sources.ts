@@ -1,14 +1,14 @@
-// Which networks a new deployment watches with public sources: as the flag or the user at the terminal says; silence means none. Each source is
-// tried before it is used, and a failing one is reported and left out.
+// Chooses the networks that a new deployment watches with public sources, by the flag or the operator's answer; by default none. Each source is
+// tried before it is used, and one that fails is reported and left out.
 import { isTestNetwork, type NetworkName } from "../../src/chains/registry/networks.ts";
 import { type Ask, askUntilValid } from "./ask.ts";
-import { probeSource, settingOf, type VendorEdge } from "./probe-source.ts";
-import { OFFERED, type PublicSource, publicSourcesOf, readPublicSources } from "./public-sources.ts";
+import { probeSource, type VendorEdge } from "./probe-source.ts";
+import { OFFERED, type PublicSource, publicSourcesOf, readPublicSources, settingOf } from "./public-sources.ts";
 
 export interface ChosenSources {
-  /** CHAIN_SOURCES with those that answered; undefined if there are none. */
+  /** CHAIN_SOURCES with the sources that answered; undefined if there are none. */
   readonly setting: string | undefined;
-  /** By network: why its public sources were left out. */
+  /** Why public sources were left out, by network. */
   readonly failures: ReadonlyMap<NetworkName, readonly string[]>;
 }
 
@@ -39,7 +39,7 @@ export async function askPublicSources(ask: Ask, print: (text: string) => void):
   );
 }
 
-/** Tries the networks concurrently, and each one's sources in turn. */
+/** Tries the networks concurrently, and the sources of each network one after the other. */
 export async function trySources(
   names: readonly NetworkName[],
   edge: VendorEdge,

@@ -36,7 +36,7 @@ export async function decide(
     missing.push("the variable RESEND_API_KEY");
   if (ask === undefined && missing.length > 0) {
     throw new DeployError(
-      `Nothing was made: there is no terminal to ask at, so these are needed: ${missing.join(", ")}.\nnpm run deploy -- --help lists all flags.`,
+      `Nothing was made: there is no terminal to ask at, so these are needed: ${missing.join(", ")}.\nTo take payments it also needs sources: --public-sources names public ones. npm run deploy -- --help lists all flags.`,
     );
   }
   const answers = settled(ask === undefined ? given.value : await askOpenQuestions(given.value, ask));
@@ -45,7 +45,7 @@ export async function decide(
   return { answers, remembered, resendKey };
 }
 
-/** Resend's key is in no flag, because a command line can be read by every user of the machine. */
+/** Whether Resend's key must be entered. No flag contains it, because every user of the machine can read a command line. */
 function needsResendKey({ name, mail }: Given, { keepsSecrets }: Flags, { root, environment }: Surroundings): boolean {
   if (mail !== "resend" || keepsSecrets || (environment.RESEND_API_KEY ?? "") !== "") return false;
   return name === undefined || readSecrets(root, deploymentOf(name)).MAIL_PROVIDER === undefined;
@@ -62,7 +62,7 @@ function recall(root: string, name: string): Remembered | undefined {
   );
 }
 
-/** A deployment stays in its account: with another sign-in everything would be created again. */
+/** A deployment stays in its account. Otherwise, after a sign-in to another account, a deploy would create everything again there. */
 export async function chooseAccount(
   flags: Flags,
   surroundings: Surroundings,
@@ -92,7 +92,7 @@ export async function chooseAccount(
   );
 }
 
-/** At a terminal wrangler asks before it replaces a record. Without one it replaces it, so we look. */
+/** At a terminal, wrangler asks before it replaces a record. Without a terminal it replaces the record, so we check first. */
 export async function demandFreeDomain(
   flags: Flags,
   { ask, isTaken }: Surroundings,

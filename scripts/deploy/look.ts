@@ -1,4 +1,4 @@
-// What already exists of a deployment, at Cloudflare and in this folder. Only reads.
+// Finds which parts of a deployment already exist, at Cloudflare and in this folder. Only reads.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -13,7 +13,7 @@ interface Account {
   readonly name: string;
 }
 
-/** The accounts the sign-in can access; empty for some tokens. */
+/** The accounts that the sign-in can access; empty for some tokens. */
 export async function readAccounts(wrangler: Wrangler): Promise<readonly Account[]> {
   const { accounts } = jsonIn<{ readonly accounts?: readonly Account[] }>(await look(wrangler, COMMANDS.whoami));
   return accounts ?? [];
@@ -43,7 +43,7 @@ async function isQueueThere(wrangler: Wrangler, queue: string): Promise<boolean>
   return new RegExp(`^Queue Name: ${queue}$`, "m").test(finished.stdout);
 }
 
-/** Undefined if there is no Worker. */
+/** The names of the Worker's secrets; undefined if there is no Worker. */
 async function findSecrets(wrangler: Wrangler, deployment: Deployment): Promise<readonly string[] | undefined> {
   const finished = await wrangler.run(COMMANDS.listSecrets(deployment), { isQuiet: true });
   if (!finished.isGood && finished.everything.includes(`Worker "${deployment.name}" not found`)) return undefined;
@@ -58,7 +58,7 @@ async function look(wrangler: Wrangler, args: readonly string[]): Promise<Finish
 }
 
 function demandGood(finished: Finished): void {
-  if (!finished.isGood) throw new DeployError("The look at the account failed", finished.everything);
+  if (!finished.isGood) throw new DeployError("The account could not be read", finished.everything);
 }
 
 /** wrangler may print a warning before its output. */

@@ -1,23 +1,22 @@
-// Tries a public source from where the command runs, with the clients that a pass uses and the calls that it makes: whether it serves this chain, how
-// new its newest block is, and whether it can read a block for an address. The address belongs to nobody, so nothing about yours is revealed.
-import { controlAddress } from "../../src/chains/dispatch/control-address.ts";
+// Tries a public source from the machine that runs the command, with the clients and calls of a watcher's pass, and checks the age of its newest
+// block.
 import { openChainClient } from "../../src/chains/dispatch/open-chain-client.ts";
+import { trySource } from "../../src/chains/dispatch/try-source.ts";
 import { type Network, networkNamed } from "../../src/chains/registry/networks.ts";
 import type { ChainClient, ChainClientSettings } from "../../src/chains/sources/chain-client.ts";
 import { parseChainSources } from "../../src/chains/sources/chain-sources.ts";
-import type { BlockRef } from "../../src/chains/sources/transfer.ts";
-import { type Outage, outage } from "../../src/lib/fetch-text.ts";
+import type { Outage } from "../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
 import { abortedAfter } from "../../src/lib/sleep.ts";
 import { MINUTE_MS, SECOND_MS } from "../../src/lib/time.ts";
-import type { PublicSource } from "./public-sources.ts";
+import { type PublicSource, settingOf } from "./public-sources.ts";
 
-/** How to reach vendors. */
+/** Network access to vendors, and the time limits for it. */
 export interface VendorEdge {
   readonly fetch: ChainClientSettings["fetch"];
-  /** For one request. */
+  /** The time limit of one request. */
   readonly timeoutMs: number;
-  /** For all requests to one source. */
+  /** The time limit of all requests to one source. */
   readonly probeMs: number;
 }
 
@@ -25,19 +24,16 @@ interface Answering {
   readonly height: number;
   /** Age of the newest block. */
   readonly ageSeconds: number;
-  /** The node has no balances for a recent block, needed to find payments by contracts. */
+  /** Whether the node lacks the balances at a recent block, which are needed to find payments by contracts. */
   readonly lacksBalances: boolean;
 }
 
-/** Nodes behind one URL differ in their newest blocks, so a slightly lower one is read. */
-const BELOW_TIP = 3;
-
-/** With this tolerance, a live chain's newest block is older only once in a hundred thousand times. */
+/** With this limit, the newest block of a working chain counts as too old only about once in a hundred thousand checks. */
 function staleAfterMs({ blockSeconds }: Network): number {
   return Math.max(10 * MINUTE_MS, 12 * blockSeconds * SECOND_MS);
 }
 
-/** The error is the reason for leaving it out. */
+/** The error is the reason for leaving the source out. */
 export async function probeSource(
   source: PublicSource,
   { fetch, timeoutMs, probeMs }: VendorEdge,
@@ -63,30 +59,13 @@ async function readFrom(
   network: Network,
   nowMs: () => number,
 ): Promise<Result<Answering, Outage | string>> {
-  const verified = await client.verify();
-  if (!verified.ok) return verified;
-  const tip = await client.tip();
-  if (!tip.ok) return tip;
-  const ageMs = nowMs() - tip.value.timeMs;
+  const tried = await trySource(client, network, nowMs);
+  if (!tried.ok) return tried;
+  const { tip, lacksBalances } = tried.value;
+  const ageMs = nowMs() - tip.timeMs;
   if (ageMs > staleAfterMs(network))
     return err(`its newest block is ${Math.round(ageMs / MINUTE_MS)} minutes old, so it does not follow the chain`);
-  const scanned = await readBlock(client, network, tip.value);
-  if (!scanned.ok) return scanned;
-  const ageSeconds = Math.max(0, Math.round(ageMs / SECOND_MS));
-  return ok({ height: tip.value.height, ageSeconds, lacksBalances: scanned.value.lacksBalances });
-}
-
-async function readBlock(
-  client: ChainClient,
-  network: Network,
-  tip: BlockRef,
-): Promise<Result<Pick<Answering, "lacksBalances">, Outage>> {
-  const to = await client.block(Math.max(0, tip.height - BELOW_TIP));
-  if (!to.ok) return to;
-  if (to.value === null) return err(outage("BEHIND", "a block below its newest one is missing"));
-  const recipients = new Set([controlAddress(network)]);
-  const scan = await client.scan({ from: to.value.height, to: to.value, recipients, assets: network.assets });
-  return scan.ok ? ok({ lacksBalances: scan.value.unread !== undefined }) : scan;
+  return ok({ height: tip.height, ageSeconds: Math.max(0, Math.round(ageMs / SECOND_MS)), lacksBalances });
 }
 
 function saidOf({ kind, message }: Outage, timeoutMs: number): string {
@@ -108,14 +87,4 @@ function saidOf({ kind, message }: Outage, timeoutMs: number): string {
     default:
       return `its answer cannot be used (${kind})`;
   }
-}
-
-/** CHAIN_SOURCES with these sources, in this order. */
-export function settingOf(sources: readonly PublicSource[]): string {
-  const networks = [...new Set(sources.map(({ network }) => network))];
-  const lists = networks.map((name) => [
-    name,
-    sources.filter(({ network }) => network === name).map(({ kind, url }) => ({ kind, url })),
-  ]);
-  return JSON.stringify(Object.fromEntries(lists));
 }

@@ -1,7 +1,7 @@
-// Public sources of chain data that need no account and no key, for a deployment without its own source yet. Each one's description comes from the
-// named page; none was tried when this was written, so a deploy tries each before using it. Public but not listed: BNB Chain's own of the main
-// network (eth_getLogs is switched off there), dRPC's (three calls in one request, a pass sends more) and Flashbots' (one call in one request),
-// and those without a readable page by their provider.
+// Public sources of chain data that need no account and no key, for a deployment that has no source of its own yet. Each description comes from the
+// named page. None of the sources was tried when this was written, so a deploy tries each before using it. Public sources that are not listed: BNB
+// Chain's own for the main network (eth_getLogs is switched off), dRPC's (at most three calls in one request, and a pass sends more), Flashbots' (one
+// call in one request), and sources whose provider has no readable page about them.
 import { isTestNetwork, NETWORKS, type NetworkName, networkNamed } from "../../src/chains/registry/networks.ts";
 import type { ChainSourceKind } from "../../src/chains/sources/chain-sources.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
@@ -11,15 +11,15 @@ export interface PublicSource {
   readonly kind: ChainSourceKind;
   readonly url: string;
   readonly vendor: string;
-  /** The page that says it is public. */
+  /** The page that says that the source is public. */
   readonly document: string;
-  /** Whose page it is; the vendor's own by default. */
+  /** The owner of the page; by default the vendor. */
   readonly documentOf: string;
   /** When the page was read, as a date. */
   readonly readOn: string;
-  /** What the page says about limits, in one sentence. */
+  /** The limits that the page states, in one sentence. */
   readonly limit: string;
-  /** What the vendor learns, in one sentence. */
+  /** The data that the vendor gets, in one sentence. */
   readonly learns: string;
 }
 
@@ -46,7 +46,7 @@ const of = (vendor: Vendor & { readonly kind: keyof typeof LEARNS }, rows: reado
     learns: LEARNS[vendor.kind],
   }));
 
-/** In the order in which a network's sources are tried and listed. */
+/** In the order in which the sources of a network are tried and listed. */
 export const PUBLIC_SOURCES: readonly PublicSource[] = [
   ...of(
     {
@@ -217,7 +217,7 @@ export const PUBLIC_SOURCES: readonly PublicSource[] = [
   ),
 ];
 
-/** Why a network has fewer than two. */
+/** Why a network has fewer than two public sources. */
 export const FEWER: Readonly<Partial<Record<NetworkName, string>>> = {
   LTC: "no page of another index of addresses without a key could be read",
   LTC_TESTNET: "no page of another index of addresses without a key could be read",
@@ -233,12 +233,12 @@ export function publicSourcesOf(network: NetworkName): readonly PublicSource[] {
   return PUBLIC_SOURCES.filter((each) => each.network === network);
 }
 
-/** Networks that have at least one, main networks first. */
+/** Networks that have at least one public source, main networks first. */
 export const OFFERED: readonly NetworkName[] = NETWORKS.map(({ name }) => name).filter(
   (name) => publicSourcesOf(name).length > 0,
 );
 
-/** Names or aliases, `all` for all main networks that have one, `none` or empty for none. The error is a sentence. */
+/** Names or aliases, `all` for all main networks with a public source, `none` or empty for none. The error is a sentence. */
 export function readPublicSources(text: string): Result<readonly NetworkName[], string> {
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
   if (words.length === 0 || /^none$/i.test(words.join())) return ok([]);
@@ -251,6 +251,16 @@ export function readPublicSources(text: string): Result<readonly NetworkName[], 
     if (!OFFERED.includes(name)) return err(`${name} has no public source: ${FEWER[name] ?? "none is known"}`);
     names.add(name);
   }
-  // In registry order, whatever the order of the words.
+  // In the registry's order, whatever the order of the words.
   return ok(NETWORKS.map(({ name }) => name).filter((name) => names.has(name)));
+}
+
+/** CHAIN_SOURCES with these sources, in this order. */
+export function settingOf(sources: readonly PublicSource[]): string {
+  const networks = [...new Set(sources.map(({ network }) => network))];
+  const lists = networks.map((name) => [
+    name,
+    sources.filter(({ network }) => network === name).map(({ kind, url }) => ({ kind, url })),
+  ]);
+  return JSON.stringify(Object.fromEntries(lists));
 }

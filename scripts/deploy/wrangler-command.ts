@@ -1,4 +1,4 @@
-// Runs wrangler for a deploy and shows each command as it could be typed. Output is shown, and kept so a failure can be explained.
+// Runs wrangler for a deploy and shows each command as it could be typed. The output is shown, and kept so that a failure can be explained.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,12 +10,12 @@ export interface Finished {
   readonly stdout: string;
   /** Everything it printed, and the error in its output file. */
   readonly everything: string;
-  /** Where a deploy reported that the Worker is reachable. */
+  /** The URLs at which the Worker can be reached, as the deploy reported them. */
   readonly targets: readonly string[];
 }
 
 export interface Wrangler {
-  /** `isQuiet` hides the output of a command that only looks; `hasTerminal` lets wrangler ask its own questions. */
+  /** `isQuiet` hides the output of a command that only reads; `hasTerminal` lets wrangler ask its own questions. */
   run(
     args: readonly string[],
     options?: { readonly isQuiet?: boolean; readonly hasTerminal?: boolean },
@@ -24,10 +24,7 @@ export interface Wrangler {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Runs wrangler with these arguments; true if it succeeded. With direct access to the terminal, nothing reaches
- * `onOutput`.
- */
+/** Runs wrangler with these arguments; true if it succeeded. If wrangler has direct access to the terminal, nothing reaches `onOutput`. */
 export type Program = (
   args: readonly string[],
   of: {
@@ -38,7 +35,7 @@ export type Program = (
   },
 ) => Promise<boolean>;
 
-/** The program as a process. */
+/** Runs the command as a child process. */
 export function processOf(command: string, first: readonly string[]): Program {
   return (args, { root, environment, hasTerminal, onOutput }) => {
     const child = spawn(command, [...first, ...args], {
@@ -60,12 +57,12 @@ interface WranglerSetting {
   readonly program: Program;
   readonly environment: Environment;
   readonly print: (text: string) => void;
-  /** Names set by the secrets file: wrangler would prefer the shell's value. */
+  /** Names that the secrets file sets. If the shell set them too, wrangler would prefer the shell's values. */
   readonly notInherited: () => readonly string[];
   readonly accountId: string | undefined;
 }
 
-/** They would choose another target, or hide what we read. */
+/** Variables that would choose another target, or hide output that we read. */
 const NEVER_INHERITED = ["CLOUDFLARE_ENV", "WRANGLER_LOG", "WRANGLER_OUTPUT_FILE_PATH", "FORCE_COLOR"];
 
 export function wranglerFor(setting: WranglerSetting): Wrangler {
@@ -119,7 +116,7 @@ function environmentOf({ environment, notInherited, accountId }: WranglerSetting
     ...(accountId === undefined ? {} : { CLOUDFLARE_ACCOUNT_ID: accountId }),
     NO_COLOR: "1",
     WRANGLER_SEND_METRICS: "false",
-    // Without the banner wrangler does not check for a newer version.
+    // Hiding the banner also turns off wrangler's check for a newer version.
     WRANGLER_HIDE_BANNER: "true",
   };
 }
@@ -130,7 +127,7 @@ interface OutputEntry {
   readonly targets?: readonly string[];
 }
 
-/** One JSON text per line; no file if the command ended before it started. */
+/** Each line is JSON. There is no file if the command ended before it could write one. */
 function entriesOf(file: string): readonly OutputEntry[] {
   let text: string;
   try {
@@ -144,15 +141,26 @@ function entriesOf(file: string): readonly OutputEntry[] {
     .map((line): OutputEntry => JSON.parse(line));
 }
 
-/** Quoted as a shell needs it. */
+/** The command, quoted for a shell. */
 function commandText(args: readonly string[]): string {
   return ["wrangler", ...args.map((each) => (/^[\w./=:@-]+$/.test(each) ? each : JSON.stringify(each)))].join(" ");
 }
 
-/** Shows output below its command, line by line. */
+/** Lines that are not shown: borders of tables, and migrations that have not been applied yet. */
+const IS_SKIPPED = /^\s*[├┌└]|🕒/u;
+
+/**
+ * Shows the output below its command, line by line and indented. Each row of a table is shown only once: wrangler prints the whole table again after
+ * each migration, which with 14 migrations is 700 lines.
+ */
 function indented(print: (text: string) => void): { add(chunk: string): void; end(): void } {
   let rest = "";
-  const show = (line: string) => print(line.trim() === "" ? "" : `  | ${line.trimEnd()}\n`);
+  const shown = new Set<string>();
+  const show = (line: string) => {
+    if (line.trim() === "" || IS_SKIPPED.test(line) || (line.includes("│") && shown.has(line))) return;
+    shown.add(line);
+    print(`  | ${line.trimEnd()}\n`);
+  };
   return {
     add: (chunk) => {
       const lines = (rest + chunk).split("\n");

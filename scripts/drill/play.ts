@@ -1,5 +1,4 @@
-// What happens before, during and after the lost period, and what must be true in the end. Findings are sentences; none means that the drill
-// passed.
+// The events before, during and after the lost period, and the checks at the end. Findings are sentences; the drill passes if there are none.
 import { setTimeout as pause } from "node:timers/promises";
 import { networkNamed } from "../../src/chains/registry/networks.ts";
 import { isoTime } from "../../src/lib/time.ts";
@@ -21,7 +20,7 @@ interface Order {
 }
 
 const AT_ONCE = 16;
-/** More than a machine under load needs; anything that takes this long never happens. */
+/** Long enough even for a busy machine. */
 const PATIENCE_MS = 120_000;
 const EVERY_MS = 250;
 const OVERLAP_BLOCKS = networkNamed("BTC")?.overlapBlocks ?? 0;
@@ -69,7 +68,7 @@ export class Play {
     const lost = await this.#create("lost", this.#sizes.lost);
     this.#orders.push(...lost);
     this.#lost.push(...lost);
-    // Payments of both kinds of invoices are pending, some seen and some not, at the restore.
+    // Pays invoices of both kinds: some from before the restored minute, and half of the lost ones. Other lost invoices are paid later.
     const waiting = this.#orders.slice(40, 80);
     const half = lost.filter((_, n) => n % 2 === 0);
     this.#pay([...waiting, ...half]);
@@ -90,12 +89,15 @@ export class Play {
     return owner;
   }
 
-  /** The old deployment continues with the restored database for a while, as in reality: it reads blocks whose payments it cannot know. */
+  /**
+   * As in a real incident, the old deployment runs for a while with the restored database: it reads blocks with payments to invoices that it lost.
+   */
   async #putBack(): Promise<void> {
     await this.#stage.stop();
     this.#stage.putBack();
     this.#pay(this.#lost.filter((_, n) => n % 4 === 1));
-    // A pass that finds a new block rereads the last ones, and would find the lost period's payments just from that.
+    // A pass that finds a new block also reads the last few blocks again. Without enough new blocks, that alone would find the lost period's
+    // payments.
     for (let n = 0; n < OVERLAP_BLOCKS; n++) this.#chain.mine();
     await this.#stage.start();
     const { height } = this.#chain;
@@ -107,13 +109,13 @@ export class Play {
     this.#say("Put the database back. The old deployment went on with it, and has read every block.");
   }
 
-  /** Starts with RESTORE_EPOCH; returns the first create's answer. */
+  /** Starts the deployment with RESTORE_EPOCH; returns the status of the first request to create an invoice. */
   async #afterwards(restoredTo: string): Promise<number> {
     const { own, revoked } = this.#stage;
     await this.#stage.start(`1@${restoredTo}`);
     const body = { name: "Too early", rawAmount: 1, paymentMethods: [] };
     const { status } = await own.call("POST", "/invoices", body);
-    // Revoked access never works again, not even briefly.
+    // Revoked access must never work again, not even briefly.
     const { status: byRevoked } = await revoked.shop.call("GET", "/invoices");
     if (byRevoked === 200) this.#find("the revoked key works again, before the import has ended");
     if (status !== 503) this.#find(`an invoice could be created before the import had ended: ${status}`);
@@ -132,7 +134,7 @@ export class Play {
     await this.#checkConsumers();
   }
 
-  /** Every payment ever made is credited to its invoice. */
+  /** Checks that every payment ever made is credited to its invoice. */
   async #checkPayments(): Promise<void> {
     const missing = await this.#unpaid(this.#paid);
     for (const { shop, shown } of missing.slice(0, 3)) {
@@ -148,7 +150,7 @@ export class Play {
     );
   }
 
-  /** No address, and no amount at the shared one, was ever shown to two invoices. */
+  /** Checks that no address, and no amount at the shared address, was ever shown for two invoices. */
   async #checkPlaces(): Promise<void> {
     const fresh = await this.#create("after", this.#sizes.after);
     const byPlace = new Map<string, Order>();
@@ -173,7 +175,7 @@ export class Play {
     this.#say(`${byPlace.size} addresses and amounts, ${fresh.length} of them new, and none twice.`);
   }
 
-  /** A merchant's program repeats a create whose answer it may not have got. */
+  /** Checks that a merchant's program, which repeats a create because it may not have received the answer, gets the same invoice. */
   async #checkRetries(): Promise<void> {
     for (const { shop, shown } of [...this.#lost.slice(0, 5), ...this.#lost.slice(-5)]) {
       const { status, json } = await shop.call("POST", "/invoices", shown.body, { "idempotency-key": shown.key });
@@ -196,7 +198,7 @@ export class Play {
     this.#say("Asked with the revoked key, the removed member and an old session.");
   }
 
-  /** A consumer that skips events it has seen agrees with the API about each invoice. */
+  /** Checks that a consumer that skips events it has already seen agrees with the API about each invoice. */
   async #checkConsumers(): Promise<void> {
     await this.#consume();
     const behind: string[] = [];
@@ -222,7 +224,7 @@ export class Play {
       Array.from({ length: count }, (_, n) => ({ shop, key: `${name}-${n}`, n })),
     );
     const orders: Order[] = [];
-    // With several prices, so that there are enough amounts near each.
+    // Uses several prices, because only a limited number of distinct amounts is near each price.
     await eachOf(wanted, async ({ shop, key, n }) => {
       orders.push({ shop, shown: await shop.create(key, 2_000 + (n % 7)) });
     });
@@ -245,7 +247,7 @@ export class Play {
     if (missing.length > 0) throw new Error(`${missing.length} of ${what} were not found in time`);
   }
 
-  /** Unpaid orders, once all are paid or none has been paid for a while. */
+  /** Waits until all orders are paid, or none has been paid for a while. Returns those that are still unpaid. */
   async #unpaid(orders: readonly Order[]): Promise<readonly Order[]> {
     let lateAtMs = Date.now() + PATIENCE_MS;
     let missing = orders;
@@ -266,12 +268,12 @@ export class Play {
 async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
   const lateAtMs = Date.now() + PATIENCE_MS;
   while (!(await isTrue())) {
-    if (Date.now() > lateAtMs) throw new Error(`waited in vain for ${what}`);
+    if (Date.now() > lateAtMs) throw new Error(`gave up waiting for ${what}`);
     await pause(EVERY_MS);
   }
 }
 
-/** This many at once. */
+/** Works on AT_ONCE items at a time. */
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {

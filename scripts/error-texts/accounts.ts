@@ -1,29 +1,30 @@
-// Texts of the errors of a request itself, of the deployment, and of users, their rights and their teams.
+// Texts for errors in a request itself, for errors of the deployment, and for errors about users, their permissions and their teams.
 import { type ErrorTexts, READ_THE_LIST, WAIT } from "./error-text.ts";
 
 export const REQUEST = {
   VALIDATION_FAILED: {
     means: "A field of the body or a parameter of the query is missing, unknown or wrong",
-    remedy: "Correct what `details` names: each has the `path` of a field and a `message`",
+    remedy: "Correct what `details` names: each entry has the `path` of a field and a `message`",
   },
   MALFORMED_JSON: { means: "The body is not JSON, or not UTF-8", remedy: "Send the output of a JSON library" },
   UNSUPPORTED_MEDIA_TYPE: {
     means: "The body has the wrong content type",
     remedy: "Send the header `content-type: application/json`",
   },
-  BODY_TOO_LARGE: { means: "The body has more than 64 KiB", remedy: "Send less; an image may have 32 KB" },
+  BODY_TOO_LARGE: { means: "The body is larger than 64 KiB", remedy: "Send less; an image may have 32 KB" },
   ROUTE_NOT_FOUND: { means: "No route has this path", remedy: "Compare the path with the reference at `/docs`" },
   METHOD_NOT_ALLOWED: {
     means: "The path exists, but not with this method",
     remedy: "Use a method that the header `Allow` names",
   },
   RATE_LIMITED: {
-    means: "You sent too many requests, or did this one thing too often",
+    means: "You sent too many requests, or repeated this operation too often",
     remedy: `${WAIT}. The limits are in [docs/limits.md](../limits.md)`,
   },
   LIMIT_REACHED: {
-    means: "You have as many as you may have",
-    remedy: "Look `name` up in [docs/limits.md](../limits.md): delete something, wait, or change the setting it names",
+    means: "You have reached a limit; `name` says which",
+    remedy:
+      "Look up `name` in [docs/limits.md](../limits.md), then delete something, wait, or change the setting that is given there",
   },
   IDEMPOTENCY_KEY_INVALID: {
     means: "The `Idempotency-Key` has more than 255 characters, or is not UTF-8",
@@ -35,7 +36,7 @@ export const REQUEST = {
   },
   OPERATION_IN_PROGRESS: {
     means: "The first request with this `Idempotency-Key` has not ended",
-    remedy: `${WAIT} with the same key: it gets the first one's answer`,
+    remedy: `${WAIT} with the same key: it gets the first request's answer`,
   },
 } as const satisfies ErrorTexts;
 
@@ -70,7 +71,7 @@ export const ACCESS = {
   },
   ORIGIN_NOT_ALLOWED: {
     means: "A change in a session did not come from the deployment's own origin",
-    remedy: "Send the header `Origin` with the deployment's origin; browsers do so by themselves",
+    remedy: "Send the header `Origin` with the deployment's origin; browsers do so automatically",
   },
   OWNER_REQUIRED: { means: "Only the owner can do this", remedy: "Ask the owner" },
   OPERATOR_REQUIRED: {
@@ -78,7 +79,7 @@ export const ACCESS = {
     remedy: "Ask an operator to do it, or to make you one",
   },
   SECURITY_REQUIREMENT_NOT_MET: {
-    means: "The team demands something of its members that your account lacks: `missing` names it",
+    means: "The team requires something of its members that your account lacks: `missing` names it",
     remedy: "Add it under `/api/v1/me`, then repeat the request",
   },
   SECOND_FACTOR_REQUIRED: {
@@ -93,7 +94,7 @@ export const ACCESS = {
 
 export const DEPLOYMENT = {
   NOT_SET_UP: {
-    means: "Nobody has redeemed a set-up link yet, so the deployment serves nothing else",
+    means: "No one has redeemed a set-up link yet, and until then the deployment serves only its set-up",
     remedy: "Run `npm run setup-link` and open the link that it prints ([Deploying](../operations/deploy.md))",
   },
   SETUP_LINK_INVALID: {
@@ -110,8 +111,12 @@ export const DEPLOYMENT = {
   },
   OPERATOR_NOT_FOUND: { means: "There is no operator with this id", remedy: "Read the list of operators again" },
   LAST_OPERATOR: {
-    means: "It is the only operator",
+    means: "This user is the only operator",
     remedy: "Make another user an operator first: `POST /api/v1/operator/operators`",
+  },
+  TEST_ALERT_MISSING: {
+    means: "No test alert was accepted with the present settings of mail and of the receiver, so none can have arrived",
+    remedy: "Send one: `POST /api/v1/operator/alerts/test`; its answer says why it was not accepted",
   },
   NETWORK_NOT_FOUND: {
     means: "No network has this name",
@@ -160,8 +165,8 @@ export const SIGN_IN = {
     remedy: "Begin with `POST /api/v1/me/totp`",
   },
   FACTOR_NOT_AVAILABLE: {
-    means: "This kind of factor cannot be used here by your account",
-    remedy: "Give one of those that `factors` names",
+    means: "Your account cannot use this kind of factor here",
+    remedy: "Use one of the kinds that `factors` names",
   },
   SIGN_IN_REFUSED: {
     means: "Signing in with Google or GitHub failed; the message says why",
@@ -172,7 +177,7 @@ export const SIGN_IN = {
     remedy: "Sign in another way, or have the operator set `SIGN_IN_PROVIDERS`, or `MAIL_PROVIDER` for mailed codes",
   },
   PROVIDER_UNAVAILABLE: {
-    means: "Google or GitHub did not answer as it should",
+    means: "Google or GitHub did not answer properly",
     remedy: "Try again after `Retry-After`, or sign in with a mailed code",
   },
   CHALLENGE_REQUIRED: {
@@ -184,7 +189,7 @@ export const SIGN_IN = {
     remedy: "Reset the widget and send its new token with the same `Idempotency-Key`",
   },
   CHALLENGE_UNAVAILABLE: {
-    means: "Turnstile did not judge the token; nothing was created",
+    means: "Turnstile could not check the token; nothing was created",
     remedy: "Try again after `Retry-After` with the same `Idempotency-Key`",
   },
   IDENTITY_TAKEN: {
@@ -212,7 +217,7 @@ export const TEAM = {
   OWNER_CANNOT_LEAVE: { means: "A team always has an owner", remedy: "Transfer the ownership, then leave" },
   ALREADY_OWNER: { means: "You named yourself as the new owner", remedy: "Name another member" },
   OWNER_LACKS_FACTOR: {
-    means: "You cannot demand of the team what your own account lacks: `missing` names it",
+    means: "You cannot require something of the team that your own account lacks: `missing` names it",
     remedy: "Add it to your account first",
   },
   INVITATION_NOT_FOUND: {
@@ -234,7 +239,7 @@ export const TEAM = {
     remedy: "Go back to the application, and let it ask again",
   },
   PERMISSION_NOT_GRANTABLE: {
-    means: "Your role lacks the permissions that `permissions` names, or this kind of key cannot have them",
+    means: "Your role lacks the permissions that `permissions` names, or a key of this kind cannot have them",
     remedy: "Leave them out, or ask a member who has them",
   },
 } as const satisfies ErrorTexts;

@@ -1,4 +1,4 @@
-// Texts of errors about a merchant's sales and payments, of events, and of failures of the service.
+// Texts for errors about a merchant's sales and payments, about events, and for failures of the service.
 import { type ErrorTexts, guide, READ_THE_LIST, WAIT } from "./error-text.ts";
 
 export const CATALOGUE = {
@@ -21,7 +21,7 @@ export const CATALOGUE = {
     remedy: "Send a PNG, JPEG or WebP of at most 32 KB",
   },
   IMAGE_NOT_FOUND: {
-    means: "There is no image with this name. One that nothing uses is removed after 7 days",
+    means: "There is no image with this name. An unused image is removed after 7 days",
     remedy: "Upload it again and use it at once",
   },
 } as const satisfies ErrorTexts;
@@ -56,7 +56,7 @@ export const WALLETS = {
     remedy: "Use it, or delete it first to replace it",
   },
   WALLET_HAS_ACTIVE_PAYMENTS: {
-    means: "Invoices that wait for payment ask for money to this wallet; `invoiceIds` names at most ten of them",
+    means: "Invoices that wait for payment use this wallet; `invoiceIds` names at most ten of them",
     remedy: "Disable the wallet, wait until these invoices have ended, then delete it",
   },
   WALLET_NOT_FOUND: { means: "There is no such wallet", remedy: READ_THE_LIST },
@@ -65,7 +65,7 @@ export const WALLETS = {
     remedy: "Find out who can write to the database; delete the wallet and register it again",
   },
   WALLET_IS_NOT_XPUB: {
-    means: "The wallet is one address, so it has no list of addresses",
+    means: "The wallet is a single address, so it has no list of addresses",
     remedy: "Use this only with an `XPUB_WALLET`",
   },
   LINK_INVALID: {
@@ -94,28 +94,28 @@ export const INVOICES = {
   },
   INVOICE_NOT_EDITABLE: {
     means: "The invoice no longer waits for payment",
-    remedy: "Create a new invoice; only one in `AWAITING_PAYMENT` can be changed",
+    remedy: "Create a new invoice; only an invoice in `AWAITING_PAYMENT` can be changed",
   },
   INVOICE_NOT_CANCELLABLE: {
     means: "The invoice no longer waits for payment",
-    remedy: "Leave it; only one in `AWAITING_PAYMENT` can be cancelled",
+    remedy: "Nothing: only an invoice in `AWAITING_PAYMENT` can be cancelled",
   },
   INVOICE_HAS_PAYMENTS: {
     means: "The invoice has received money",
     remedy: `Wait until it is paid or has expired, then decide by hand: ${guide("resolving-by-hand")}`,
   },
   TOO_MANY_ACTIVE_INVOICES: {
-    means: "As many invoices wait for payment as the setting `maxActiveInvoices` allows",
+    means: "The number of invoices that wait for payment has reached the setting `maxActiveInvoices`",
     remedy: "Cancel some, wait until some expire, or raise the setting",
   },
   RATE_UNAVAILABLE: {
     means: "There is no exchange rate that two sources agree on and that is at most five minutes old",
-    remedy: `${WAIT}. An invoice that was created keeps its place; only its payment method waits`,
+    remedy: `${WAIT}. An invoice that was already created stays valid; only its payment method has to wait`,
   },
   CURRENCY_NOT_PRICED: {
     means:
-      "The invoice is in a currency that fewer than two of our sources price at the moment, or on which they are more than 3 % apart",
-    remedy: "Price it in another currency; where one source is only down, try again later",
+      "At the moment, fewer than two of our sources have a rate for the invoice's currency, or their rates are more than 3 % apart",
+    remedy: "Use another currency; if a source is only temporarily down, try again later",
   },
   AMOUNTS_EXHAUSTED: {
     means:
@@ -127,7 +127,7 @@ export const INVOICES = {
     remedy: "Use a wallet with an extended public key, or name an amount",
   },
   PUBLIC_ADDRESS_LIMIT: {
-    means: "Browsers were given as many new addresses of this wallet as they may have before one is paid",
+    means: "Browsers have already been given the maximum number of unpaid new addresses from this wallet",
     remedy: "Pick another payment method, try again in an hour, or create the invoice on your server",
   },
   NETWORK_NOT_WATCHED: {
@@ -146,7 +146,7 @@ export const PAYMENTS = {
   INVOICE_NOT_RESOLVABLE: {
     means: "The invoice is paid, or its payment is being confirmed",
     remedy:
-      "Accept only an invoice in `AWAITING_PAYMENT`, `EXPIRED`, `UNDERPAID` or `CANCELLED`, or one that waits because its money could not be priced",
+      "Accept only an invoice in `AWAITING_PAYMENT`, `EXPIRED`, `UNDERPAID` or `CANCELLED`, or one that waits because its payment could not be priced",
   },
   NOTHING_TO_REVIEW: {
     means: "The invoice's `needsReview` is false",
@@ -158,14 +158,14 @@ export const PAYMENTS = {
   },
   CHAIN_UNAVAILABLE: {
     means: "No source of the network could answer",
-    remedy: `${WAIT}; \`/healthz\` shows since when a network fails`,
+    remedy: `${WAIT}; \`/healthz\` shows since when a network has been failing`,
   },
   NETWORK_NOT_OFFERED: {
     means: "The invoice cannot be paid on this network; `networks` names those on which it can",
     remedy: "Name the network on which the payment was sent, if it is one of them",
   },
   TOO_MANY_PAYMENTS: {
-    means: "The invoice has as many payments as can be assigned to one",
+    means: "The invoice already has the maximum number of payments",
     remedy: "Assign the payment to another invoice, or send the money back",
   },
 } as const satisfies ErrorTexts;
@@ -173,7 +173,7 @@ export const PAYMENTS = {
 export const WEBHOOKS = {
   EVENT_NOT_FOUND: {
     means: "There is no such event, or it is older than 90 days",
-    remedy: "Start again with `after=0`, and act once for each event's id",
+    remedy: "Start again with `after=0`, and process each event id only once",
   },
   WEBHOOK_NOT_FOUND: { means: "There is no such endpoint", remedy: READ_THE_LIST },
   WEBHOOK_URL_REFUSED: {
@@ -200,9 +200,9 @@ export const OUTAGES = {
     means: "The deployment's database was restored to an earlier minute, and what it lost is being recovered",
     remedy: WAIT,
   },
-  CONTENTION: { means: "Others changed the same thing at the same moment, several times", remedy: WAIT },
+  CONTENTION: { means: "Other requests kept changing the same object at the same time", remedy: WAIT },
   INTERNAL_ERROR: {
-    means: "The service made a mistake",
+    means: "The service failed in an unexpected way",
     remedy:
       "Repeat a `GET`, or a change that has an `Idempotency-Key`; give `requestId` to the operator if it persists",
   },

@@ -1,11 +1,11 @@
-// Texts of the limits of requests, of public orders and of payers, who may be anyone.
+// Texts for the limits on requests, invoices, customers' pages, live connections and payments.
 import { type LimitTexts, REACHED, TOO_OFTEN } from "./limit-text.ts";
 
 export const CALLER_LIMIT_TEXTS = {
   requestsPerIpAndMinute: {
     counts:
       "requests from one IP address in a minute, before anything is read, for everything except static assets; only in production, and counted by Cloudflare at each of its locations. The /64s of an IPv6 /48 are spread over four counters",
-    protects: "everybody, from the requests of one network",
+    protects: "everyone, from the requests of one network",
     refusal: TOO_OFTEN,
     setting: "`[[ratelimits]]` in `wrangler.toml`",
   },
@@ -18,33 +18,33 @@ export const CALLER_LIMIT_TEXTS = {
   },
   bodyBytes: {
     counts: "bytes of a request's body; no more are read",
-    protects: "everybody: the memory of a request",
+    protects: "everyone: the memory of a request",
     refusal: "413 `BODY_TOO_LARGE`",
     setting: "none",
   },
   bodyDepth: {
     counts: "levels of nesting in a JSON body",
-    protects: "everybody: the time of a request",
+    protects: "everyone: the time of a request",
     refusal: "400 `VALIDATION_FAILED`",
     setting: "none",
   },
   bodyValues: {
     counts: "members and items in a JSON body, or fields of a form",
-    protects: "everybody: the time of a request",
+    protects: "everyone: the time of a request",
     refusal: "400 `VALIDATION_FAILED`",
     setting: "none",
   },
   checksumsPerBody: {
     counts:
-      "checksums of places in a body that look like a private key; one as long as an extended key counts as three",
-    protects: "everybody: the time of a request",
-    refusal: "400 `VALIDATION_FAILED`: nothing is stored that was not searched",
+      "checksums computed for parts of a body that look like a private key; a part as long as an extended key counts as three",
+    protects: "everyone: the time of a request",
+    refusal: "400 `VALIDATION_FAILED`: nothing is stored before it was checked for private keys",
     setting: "none",
   },
   failedCredentialsPerIpAndMinute: {
     counts:
-      "requests of one address whose key or session is refused with 401, in a minute; counted in the memory of a Cloudflare location",
-    protects: "everybody: guesses are told to slow down; a credential that is valid is never refused by this count",
+      "requests in a minute from one IP address whose key or session is refused with 401; counted in memory at each Cloudflare location",
+    protects: "everyone: repeated guesses get 429; this limit never refuses a valid credential",
     refusal: "429 `RATE_LIMITED`",
     setting: "none",
   },
@@ -57,13 +57,13 @@ export const CALLER_LIMIT_TEXTS = {
   callersPerIpv6Site: {
     counts:
       "callers in an IPv6 /48: wherever IP addresses are counted, a /64 counts as one, and a /48 as at most this many",
-    protects: "everybody whom a limit per IP address protects",
+    protects: "everyone whom a limit per IP address protects",
     refusal: "that of the limit in question",
     setting: "none",
   },
   maxActiveInvoices: {
     counts: "active invoices created by the merchant's own server and members",
-    protects: "everybody else's storage, and the watchers, which check every active invoice",
+    protects: "everyone else's storage, and the watchers, which check every active invoice",
     refusal: "422 `TOO_MANY_ACTIVE_INVOICES`",
     setting: "`maxActiveInvoices` of the merchant's settings",
   },
@@ -94,13 +94,14 @@ export const CALLER_LIMIT_TEXTS = {
     setting: "none",
   },
   publicGapLimit: {
-    counts: "how far after the last paid address of an extended key an address may be that is given to the public",
+    counts: "how many addresses after the last paid address of an extended key may be given to the public",
     protects: "the merchant's money: wallet software checks 20 addresses after the last used one",
     refusal: "409 `PUBLIC_ADDRESS_LIMIT`; at creation the method is UNAVAILABLE, the others stay available",
     setting: "none",
   },
   publicGapPerHour: {
-    counts: "addresses beyond `publicGapLimit` given to the public in an hour, if it was given no other in that hour",
+    counts:
+      "addresses beyond `publicGapLimit` given to the public in an hour in which no other address was given to the public",
     protects: "a shop that depends on its product pages: they never stop working for good",
     refusal: "that of `publicGapLimit`",
     setting: "none",
@@ -149,8 +150,8 @@ export const CALLER_LIMIT_TEXTS = {
     setting: "none",
   },
   checkoutPagesPerMerchant: {
-    counts: "the same for all invoices of a merchant",
-    protects: "everybody: the memory of the object that sends the updates",
+    counts: "open checkout pages of all invoices of a merchant that get live updates",
+    protects: "everyone: the memory of the object that sends the updates",
     refusal: `${TOO_OFTEN}; the page polls instead, less often`,
     setting: "none",
   },
@@ -161,7 +162,7 @@ export const CALLER_LIMIT_TEXTS = {
     setting: "none",
   },
   liveConnectionsPerMerchant: {
-    counts: "connections of all members that get live updates of a merchant; checkout pages are counted apart",
+    counts: "connections of all members that get live updates of a merchant; checkout pages are counted separately",
     protects: "other merchants",
     refusal: TOO_OFTEN,
     setting: "none",
@@ -173,7 +174,7 @@ export const CALLER_LIMIT_TEXTS = {
     setting: "none",
   },
   paymentsEverPerInvoice: {
-    counts: "the same, including payments that left the chain again",
+    counts: "payments that the rules credit to one invoice, including those that left the chain again",
     protects: "the invoice itself, from floods that are reverted",
     refusal: "that of `paymentsPerInvoice`",
     setting: "none",
@@ -186,15 +187,15 @@ export const CALLER_LIMIT_TEXTS = {
   },
   unmatchedPerAddressAndDay: {
     counts:
-      "unmatched transfers to one address that a merchant is shown for a day, in each range of worth (below 1, 10, 100, 1,000 USD, and above); as many of dust are kept",
-    protects: "the merchant's list, and everybody's storage",
-    refusal: "none: further ones are not stored; a look-up by their hash stores them",
+      "unmatched transfers to one address that a merchant is shown for a day, in each range of value (below 1, 10, 100, 1,000 USD, and above); the same number of dust transfers is kept",
+    protects: "the merchant's list, and everyone's storage",
+    refusal: "none: further transfers are not stored; a look-up by hash stores them",
     setting: "none",
   },
   merchantsPerUnmatchedTransfer: {
     counts:
-      "merchants with a wallet on an address that are shown an unmatched transfer to it: those who received most there, then those who registered it first; besides, as many whose invoices it could have been for",
-    protects: "everybody's storage",
+      "merchants with a wallet on an address that are shown an unmatched transfer to it: those who received most there, then those who registered it first; in addition, the same number of merchants for whose invoices it could have been",
+    protects: "everyone's storage",
     refusal: "none: the others look the transfer up by its hash",
     setting: "none",
   },

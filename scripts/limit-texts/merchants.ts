@@ -1,4 +1,4 @@
-// Texts of the limits of merchants, their members, and signing in.
+// Texts for the limits on merchants and their members, and on signing in.
 import { CODES_REFUSED, type LimitTexts, REACHED, TOO_OFTEN } from "./limit-text.ts";
 
 export const MERCHANT_LIMIT_TEXTS = {
@@ -10,7 +10,13 @@ export const MERCHANT_LIMIT_TEXTS = {
   },
   networkChecksPerMerchantAndHour: {
     counts:
-      "times in an hour that a merchant asks on which other networks an address may be used; each asks every EVM network",
+      "times in an hour that a merchant checks on which other networks an address may be used; each check asks every EVM network",
+    protects: "the chain sources that all merchants share",
+    refusal: TOO_OFTEN,
+    setting: "none",
+  },
+  sourceTrialsPerNetworkAndMinute: {
+    counts: "times in a minute that operators try the sources of a network; each try asks all of its sources",
     protects: "the chain sources that all merchants share",
     refusal: TOO_OFTEN,
     setting: "none",
@@ -18,7 +24,7 @@ export const MERCHANT_LIMIT_TEXTS = {
   exportsPerMerchantAndMinute: {
     counts:
       "exports of payments, invoices and statements that a merchant begins in a minute, by all its keys and members; a long one counts again for each 25,000 rows",
-    protects: "everybody: the database, which answers one query after the other",
+    protects: "everyone: the database, which answers one query at a time",
     refusal: `${TOO_OFTEN}; an export that has begun waits instead, and is slower`,
     setting: "none",
   },
@@ -37,16 +43,16 @@ export const MERCHANT_LIMIT_TEXTS = {
   reportDays: {
     counts: "days of one report of totals",
     protects:
-      "everybody: the time of a request, which reads each quarter of an hour in which the merchant had invoices or payments",
+      "everyone: the time of a request, which reads each quarter of an hour in which the merchant had invoices or payments",
     refusal: "400 `VALIDATION_FAILED`",
     setting: "none",
   },
   blocksPerReread: {
     counts:
-      "blocks of a range that an operator has read again: three days of Arbitrum, the fastest network, and 19 years of Bitcoin",
-    protects: "everybody: the sources' own limits, and passes of other networks, which the reading shares time with",
+      "blocks in a range that an operator asks to be read again: three days of Arbitrum, the fastest network, and 19 years of Bitcoin",
+    protects: "everyone: the sources' own limits, and the passes of other networks, with which the reading shares time",
     refusal: "400 `VALIDATION_FAILED`",
-    setting: "none; several ranges one after the other have no limit",
+    setting: "none; the number of consecutive ranges is not limited",
   },
   webhookWorkersPerMerchant: {
     counts:
@@ -63,37 +69,37 @@ export const MERCHANT_LIMIT_TEXTS = {
   },
   merchantsMadePerUserAndDay: {
     counts: "merchants that one user creates in 24 hours, including deleted ones; the total number is not limited",
-    protects: "everybody else's storage",
+    protects: "everyone else's storage",
     refusal: REACHED,
     setting: "none",
   },
   keysPerMerchant: {
     counts: "API keys of a merchant, without deleted ones",
-    protects: "everybody else's storage",
+    protects: "everyone else's storage",
     refusal: REACHED,
     setting: "none",
   },
   membersJoinedPerMerchantAndDay: {
     counts: "members who join a team in 24 hours; the numbers of members and invitations are not limited",
-    protects: "mails to, and reads of, every member",
+    protects: "the mails to every member, and the reads of every member",
     refusal: REACHED,
     setting: "none",
   },
   imageBytes: {
     counts: "bytes of one image, uploaded or fetched; no more are read",
-    protects: "everybody else's storage",
+    protects: "everyone else's storage",
     refusal: "400 `IMAGE_REFUSED`",
     setting: "none",
   },
   imagesPerMerchant: {
     counts: "logos and product images of a merchant; an image that is not used for 7 days is deleted",
-    protects: "everybody else's storage",
+    protects: "everyone else's storage",
     refusal: REACHED,
     setting: "none",
   },
   imageBytesPerMerchant: {
     counts: "total bytes of a merchant's images",
-    protects: "everybody else's storage",
+    protects: "everyone else's storage",
     refusal: REACHED,
     setting: "none",
   },
@@ -155,13 +161,14 @@ export const MERCHANT_LIMIT_TEXTS = {
     setting: "none",
   },
   signInCodesForKnownBrowsersPerAddressAndHour: {
-    counts: "the same for all such browsers of an address together, because each sign-in gives a new proof",
+    counts:
+      "sign-in codes requested in an hour by all browsers that have signed in to an address before, counted together because each sign-in gives a new proof",
     protects: "the reputation of the sender's domain",
     refusal: TOO_OFTEN,
     setting: "none",
   },
   triesPerMailedCode: {
-    counts: "wrong tries of one mailed code in the browser that requested it; the code is then invalid",
+    counts: "wrong attempts at one mailed code in the browser that requested it; the code is then invalid",
     protects: "accounts: codes cannot be guessed",
     refusal: "401 `INVALID_CODE`, even for the right code",
     setting: "none",
@@ -188,7 +195,7 @@ export const MERCHANT_LIMIT_TEXTS = {
   },
   amountsWithoutProof: {
     counts:
-      "amounts within 1 % of a price that a merchant without proof holds at an address that others have registered too (and at most half of what `percentOfAmountsWithoutProof` leaves them all). A merchant has no proof while exact matches there confirmed less than 50 USD for it, or less than a tenth of another merchant's sum",
+      "amounts within 1 % of a price that a merchant without proof holds at an address that others have registered too (and at most half of what `percentOfAmountsWithoutProof` leaves them all). A merchant has no proof while its payments there that were matched by exact amount and confirmed add up to less than 50 USD, or to less than a tenth of another merchant's sum",
     protects: "the other merchants without proof at the address",
     refusal: REACHED,
     setting: "none",

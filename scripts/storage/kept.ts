@@ -1,9 +1,9 @@
-// How long the rows of each table are kept, and the file that decides it. A test compares each time with its file, and these tables with those from
+// How long the rows of each table are kept, and the file that decides it. Tests compare each time with its file, and these tables with those from
 // which rows are deleted.
 
 export interface Kept {
   readonly kept: string;
-  /** Below the root; absent if rows are kept. */
+  /** The file's path below the root; absent if no file deletes rows of the table. */
   readonly decidedIn?: string;
 }
 
@@ -102,6 +102,7 @@ export const KEPT: Readonly<Record<string, Kept>> = {
     kept: "until the cause is gone, and an hour has passed since its last mail",
     decidedIn: "src/notifications/operator-alerts/alert.ts",
   },
+  alert_proof: { kept: "without end: one row" },
   restores: { kept: "without end: one row for each restore" },
   restore_findings: WITHOUT_END,
 };

@@ -1,5 +1,5 @@
-// What each class of Durable Objects stores: its own tables, as its files create them, and values by key. A test compares the list with the classes
-// of wrangler.toml and with every `CREATE TABLE` of the sources, and puts the examples into the tables.
+// What each class of Durable Objects stores: its own tables, in the form in which its files create them, and values by key. A test compares the
+// list with the classes of wrangler.toml and with every `CREATE TABLE` in the sources, and inserts the examples into the tables.
 import { HOUR_MS, MINUTE_MS } from "../../src/lib/time.ts";
 import { ADDRESS, HASH, invoiceId, merchantId, NOW_MS, OPERATION, walletId } from "./example-row.ts";
 import type { Kept } from "./kept.ts";
@@ -8,7 +8,7 @@ type Stored = string | number | null;
 
 export interface ObjectTable extends Kept {
   readonly name: string;
-  /** The file that creates it. */
+  /** The file that creates the table. */
   readonly madeIn: string;
   readonly holds: string;
   /** By column name; absent values are null, or filled in by SQLite. */
@@ -16,10 +16,10 @@ export interface ObjectTable extends Kept {
 }
 
 interface StoringObject {
-  /** What each instance stands for. */
+  /** What one instance represents. */
   readonly one: string;
   readonly tables: readonly ObjectTable[];
-  /** What it stores besides tables; empty if nothing. */
+  /** What the object stores in addition to tables; empty if nothing. */
   readonly besides: string;
 }
 
@@ -236,7 +236,8 @@ export const OBJECTS: Readonly<Record<string, StoringObject>> = {
   NetworkWatcher: {
     one: "network",
     tables: [],
-    besides: "an alarm, at the time of the next pass; what it has read is in D1",
+    besides:
+      "an alarm, at the time of the next pass, and under the key `trials` when its sources were last tried, such as `[1795262400000]`, at most four times; what it has read is in D1",
   },
   CheckoutRoom: {
     one: "merchant",

@@ -1,4 +1,4 @@
-// Example rows of the outbox and its deliveries, of how far chains are read, and of the deployment itself.
+// Example rows of the outbox and its deliveries, of the progress of reading chains, and of the deployment itself.
 import { derivedId } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { printJson } from "../../../src/lib/typed-json.ts";
@@ -13,7 +13,7 @@ import {
   watchTurns,
 } from "../../../src/platform/db/schema/network-cursors.ts";
 import { operations } from "../../../src/platform/db/schema/operations.ts";
-import { operatorAlerts } from "../../../src/platform/db/schema/operator-alerts.ts";
+import { alertProof, operatorAlerts } from "../../../src/platform/db/schema/operator-alerts.ts";
 import { leftOutTransfers } from "../../../src/platform/db/schema/payments.ts";
 import { restoreFindings, restores } from "../../../src/platform/db/schema/restores.ts";
 import { deliveries, deliveryAttempts, webhookSecrets, webhooks } from "../../../src/platform/db/schema/webhooks.ts";
@@ -175,6 +175,13 @@ const DEPLOYMENT = [
     beganAtMs: NOW_MS,
     mailedAtMs: NOW_MS,
     isMailed: true,
+  }),
+  rowOf(alertProof, {
+    id: 1,
+    acceptedAtMs: NOW_MS,
+    acceptedSettings: HASH,
+    provedAtMs: NOW_MS + MINUTE_MS,
+    provedSettings: HASH,
   }),
   rowOf(restores, {
     epoch: 1,

@@ -1,8 +1,8 @@
 <?php
-// The orders of the shop and how events change them. SQLite by PDO; yours may be any database with transactions.
+// The orders of the shop, and how events change them. This uses SQLite through PDO; any database with transactions will do.
 declare(strict_types=1);
 
-// The price is the shop's own, never the browser's. Amounts of the API are texts with six digits, so equal amounts are equal texts.
+// The price comes from the shop, never from the browser. The API's amounts are strings with six decimals, so equal amounts are equal strings.
 const PRODUCT = 'A bag of coffee';
 const AMOUNT = '12.500000';
 const CURRENCY = 'USD';
@@ -15,7 +15,7 @@ const STATES = [
     'EXPIRED' => 'Expired',
     'CANCELLED' => 'Cancelled',
 ];
-// invoice and checkout: null while it is not known whether there is an invoice. sequence: of the newest event.
+// invoice and checkout: null until an invoice is known to exist. sequence: that of the newest event.
 const SCHEMA = "
     CREATE TABLE IF NOT EXISTS orders (
         id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL, invoice TEXT, checkout TEXT,
@@ -54,19 +54,19 @@ function findOrder(PDO $database, string $id): ?array
 /** @return array<string, mixed> */
 function newOrder(PDO $database): array
 {
-    $id = bin2hex(random_bytes(8)); // cannot be guessed: who knows it may see the order
+    $id = bin2hex(random_bytes(8)); // cannot be guessed: anyone who knows it may see the order
     $database->prepare('INSERT INTO orders (id, amount, currency) VALUES (?, ?, ?)')->execute([$id, AMOUNT, CURRENCY]);
     return findOrder($database, $id);
 }
 
 /**
- * Acts on a genuine event: all that it changes is stored, or nothing. Events come at least once and in any order.
+ * Acts on a genuine event, and stores all of its changes or none. Events arrive at least once, and in any order.
  * @param array<string, mixed> $event
  */
 function record(array $event): void
 {
     $database = database();
-    $database->exec('BEGIN IMMEDIATE'); // one event after the other; without COMMIT all of it is undone
+    $database->exec('BEGIN IMMEDIATE'); // processes one event at a time; without COMMIT, all changes are undone
     change($database, $event);
     $database->exec('COMMIT');
 }
@@ -82,7 +82,7 @@ function change(PDO $database, array $event): void
     }
     $order = findOrder($database, $invoice['externalId'] ?? '');
     if ($order === null || $event['sequence'] <= $order['sequence']) {
-        return; // it is of another shop, or older than what is known
+        return; // the event is for another shop, or older than the stored state
     }
     if ($invoice['rawAmount'] !== $order['amount'] || $invoice['currency'] !== $order['currency']) {
         error_log("Order {$order['id']}: {$invoice['id']} asks for another amount, ignored");
@@ -92,11 +92,11 @@ function change(PDO $database, array $event): void
         error_log("Order {$order['id']}: {$invoice['id']} is not its invoice, ignored");
         return;
     }
-    // The newest event has the invoice as it is now, whatever the event's type. It may come before the answer of the create.
+    // The newest event has the current invoice, whatever the event's type. It may arrive before the response to the create.
     $database->prepare('UPDATE orders SET invoice = ?, checkout = ?, status = ?, sequence = ? WHERE id = ?')
         ->execute([$invoice['id'], $invoice['checkoutUrl'], $invoice['status'], $event['sequence'], $order['id']]);
     if (in_array($invoice['status'], ['PAID', 'OVERPAID'], true) && $order['paid_at'] === null) {
-        // Once for each order. Here a shop stores what is to be shipped, in this same transaction.
+        // Only once for each order. Here a shop would store what must be shipped, in the same transaction.
         $database->prepare('UPDATE orders SET paid_at = ? WHERE id = ?')->execute([time(), $order['id']]);
         error_log("Order {$order['id']} is paid");
     } elseif ($event['type'] === 'invoice.reversed') {

@@ -1,18 +1,18 @@
 <?php
-// A small shop that is paid with Edgetill, in PHP's own library alone (with PDO for SQLite). Its guide: docs/guides/shops.md
+// A small shop that is paid with Edgetill, using only PHP's own library (with PDO for SQLite). Its guide: docs/guides/shops.md
 // EDGETILL_KEY=sk_... EDGETILL_MERCHANT=mer_... WEBHOOK_SECRET=whsec_... php -S 127.0.0.1:3000 docs/examples/shops/php/shop.php
 declare(strict_types=1);
 require __DIR__ . '/orders.php';
-ini_set('display_errors', '0'); // what goes wrong is in the log, never on a page
+ini_set('display_errors', '0'); // errors are shown in the log, never on a page
 
-/** Where customers see this shop. */
+/** The address at which customers see this shop. */
 function shopUrl(): string
 {
     return setting('SHOP_URL', "http://127.0.0.1:{$_SERVER['SERVER_PORT']}");
 }
 
 /**
- * The status and the JSON of Edgetill's answer; 0 where there was none.
+ * The status and the JSON of Edgetill's answer; the status is 0 without an answer.
  * @return array{int, array<string, mixed>}
  */
 function call(string $method, string $path, array $body = [], string $idempotencyKey = ''): array
@@ -33,7 +33,7 @@ function call(string $method, string $path, array $body = [], string $idempotenc
 }
 
 /**
- * The order's one invoice, however often this is called: the same key and body give the same answer. Null if that is not known now.
+ * The order's only invoice, however often this is called: the same key and body give the same answer. Null if there is no usable answer.
  * @param array<string, mixed> $order
  * @return array<string, mixed>|null
  */
@@ -47,7 +47,7 @@ function createInvoice(PDO $database, array $order): ?array
         'redirectUrl' => shopUrl() . "/orders/{$order['id']}",
     ];
     [$status, $invoice] = call('POST', '/invoices', $body, "order-{$order['id']}");
-    // Edgetill forgets the key after 24 hours, and never the order's number.
+    // Edgetill forgets the key after 24 hours, but never the order's number.
     if (($invoice['code'] ?? '') === 'EXTERNAL_ID_EXISTS') {
         [$status, $invoice] = call('GET', "/invoices/{$invoice['invoiceId']}");
     }
@@ -68,7 +68,7 @@ function isGenuine(string $body): bool
     if (!preg_match('/^[0-9]{1,11}$/D', $timestamp) || abs(time() - (int) $timestamp) > 300) {
         return false;
     }
-    // While a secret is rotated there are two, with a space between, and each signs.
+    // During a rotation there are two secrets, separated by a space, and each of them signs.
     foreach (explode(' ', setting('WEBHOOK_SECRET')) as $secret) {
         $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
         if ($key === false || $key === '') {
@@ -86,7 +86,7 @@ function isGenuine(string $body): bool
 
 function receiveWebhook(string $body): void
 {
-    if (strlen($body) > 65_536) { // an event has less than 20 KB
+    if (strlen($body) > 65_536) { // an event is smaller than 20 KB
         answer(413, 'text/plain', 'too large');
         return;
     }
@@ -94,14 +94,14 @@ function receiveWebhook(string $body): void
         answer(400, 'text/plain', 'wrong signature');
         return;
     }
-    record(json_decode($body, true, 64, JSON_THROW_ON_ERROR)); // an exception answers 500, and the event comes again
-    answer(200, 'text/plain', 'ok'); // 2xx says that the event need not come again
+    record(json_decode($body, true, 64, JSON_THROW_ON_ERROR)); // an exception is answered with 500, and Edgetill sends the event again
+    answer(200, 'text/plain', 'ok'); // 2xx means that the event need not be sent again
 }
 
 function pay(): void
 {
     $database = database();
-    $order = findOrder($database, (string) ($_POST['order'] ?? '')) ?? newOrder($database); // "Try again" names the order
+    $order = findOrder($database, (string) ($_POST['order'] ?? '')) ?? newOrder($database); // the "Try again" button sends the order's id
     $invoice = createInvoice($database, $order);
     if ($invoice === null) {
         orderPage(503, $order);

@@ -1,4 +1,4 @@
-# A small shop that is paid with Edgetill, in Python's standard library alone. Its guide: docs/guides/shops.md
+# A small shop that is paid with Edgetill, using only Python's standard library. Its guide: docs/guides/shops.md
 # EDGETILL_KEY=sk_... EDGETILL_MERCHANT=mer_... WEBHOOK_SECRET=whsec_... python3 docs/examples/shops/python/shop.py
 import base64
 import hmac
@@ -18,16 +18,16 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PORT = int(os.environ.get("PORT", "3000"))
-SHOP_URL = os.environ.get("SHOP_URL", f"http://127.0.0.1:{PORT}")  # where customers see this shop
+SHOP_URL = os.environ.get("SHOP_URL", f"http://127.0.0.1:{PORT}")  # the address at which customers see this shop
 STATE = os.environ.get("SHOP_STATE", ".edgetill/shop.sqlite")
 KEY, MERCHANT = os.environ.get("EDGETILL_KEY", ""), os.environ.get("EDGETILL_MERCHANT", "")
 API = f"{os.environ.get('EDGETILL_URL', 'http://localhost:8787')}/api/v1/merchants/merchant/{MERCHANT}"
-# While a secret is rotated give the old one and the new one, with a space between.
+# During a rotation, set both the old and the new secret, separated by a space.
 SIGNING_KEYS = [base64.b64decode(each.removeprefix("whsec_")) for each in os.environ.get("WEBHOOK_SECRET", "").split()]
 if not (KEY and MERCHANT and SIGNING_KEYS):
     sys.exit("Set EDGETILL_KEY, EDGETILL_MERCHANT and WEBHOOK_SECRET: docs/guides/shops.md says where they come from.")
 
-# The price is the shop's own, never the browser's. Amounts of the API are texts with six digits, so equal amounts are equal texts.
+# The price comes from the shop, never from the browser. The API's amounts are strings with six decimals, so equal amounts are equal strings.
 PRODUCT, AMOUNT, CURRENCY = "A bag of coffee", "12.500000", "USD"
 STATES = {
     "AWAITING_PAYMENT": "Waiting for payment",
@@ -38,7 +38,7 @@ STATES = {
     "EXPIRED": "Expired",
     "CANCELLED": "Cancelled",
 }
-# invoice and checkout: null while it is not known whether there is an invoice. sequence: of the newest event.
+# invoice and checkout: null until an invoice is known to exist. sequence: that of the newest event.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS orders (
   id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL, invoice TEXT, checkout TEXT,
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY);
 
 @contextmanager
 def transaction():
-    """All of the block is stored, or nothing of it; two blocks run one after the other."""
+    """Stores all changes of the block, or none. Two blocks run one after the other."""
     database = sqlite3.connect(STATE, timeout=10, isolation_level=None)
     database.row_factory = sqlite3.Row
     try:
@@ -70,7 +70,7 @@ def find_order(order_id):
 
 
 def new_order():
-    order_id = secrets.token_hex(8)  # cannot be guessed: who knows it may see the order
+    order_id = secrets.token_hex(8)  # cannot be guessed: anyone who knows it may see the order
     with transaction() as database:
         database.execute("INSERT INTO orders (id, amount, currency) VALUES (?, ?, ?)", (order_id, AMOUNT, CURRENCY))
         return order_of(database, order_id)
@@ -84,7 +84,7 @@ def call(path, body=None, idempotency_key=""):
 
 
 def create_invoice(order):
-    """The order's one invoice, however often this is called: the same key and body give the same answer."""
+    """The order's only invoice, however often this is called: the same key and body give the same answer."""
     body = {
         "name": f"{PRODUCT}, order {order['id']}",
         "rawAmount": float(order["amount"]),
@@ -95,7 +95,7 @@ def create_invoice(order):
     try:
         invoice = call("/invoices", body, f"order-{order['id']}")
     except urllib.error.HTTPError as error:
-        # Edgetill forgets the key after 24 hours, and never the order's number.
+        # Edgetill forgets the key after 24 hours, but never the order's number.
         refusal = json.loads(error.read())
         if refusal.get("code") != "EXTERNAL_ID_EXISTS":
             raise OSError(f"{error} {refusal.get('code')} {refusal.get('message')}") from error
@@ -117,7 +117,7 @@ def is_genuine(body, headers):
 
 
 def record(event):
-    """Acts on a genuine event: all that it changes is stored, or nothing. Events come at least once and in any order."""
+    """Acts on a genuine event, and stores all of its changes or none. Events arrive at least once, and in any order."""
     invoice, sequence = event["data"].get("invoice"), event["sequence"]
     with transaction() as database:
         is_new = database.execute("INSERT OR IGNORE INTO events VALUES (?)", (event["id"],)).rowcount == 1
@@ -125,18 +125,18 @@ def record(event):
             return
         order = order_of(database, invoice["externalId"])
         if order is None or sequence <= order["sequence"]:
-            return  # it is of another shop, or older than what is known
+            return  # the event is for another shop, or older than the stored state
         if (invoice["rawAmount"], invoice["currency"]) != (order["amount"], order["currency"]):
             return print(f"Order {order['id']}: {invoice['id']} asks for another amount, ignored", flush=True)
         if order["invoice"] not in (None, invoice["id"]):
             return print(f"Order {order['id']}: {invoice['id']} is not its invoice, ignored", flush=True)
-        # The newest event has the invoice as it is now, whatever the event's type. It may come before the answer of the create.
+        # The newest event has the current invoice, whatever the event's type. It may arrive before the response to the create.
         database.execute(
             "UPDATE orders SET invoice = ?, checkout = ?, status = ?, sequence = ? WHERE id = ?",
             (invoice["id"], invoice["checkoutUrl"], invoice["status"], sequence, order["id"]),
         )
         if invoice["status"] in ("PAID", "OVERPAID") and order["paid_at"] is None:
-            # Once for each order. Here a shop stores what is to be shipped, in this same transaction.
+            # Only once for each order. Here a shop would store what must be shipped, in the same transaction.
             database.execute("UPDATE orders SET paid_at = ? WHERE id = ?", (int(time.time()), order["id"]))
             print(f"Order {order['id']} is paid", flush=True)
         elif event["type"] == "invoice.reversed":
@@ -144,7 +144,7 @@ def record(event):
 
 
 class Shop(BaseHTTPRequestHandler):
-    timeout = 10  # seconds that a client may fall silent
+    timeout = 10  # seconds that a client may stay silent
 
     def do_GET(self):
         path = self.path.split("?")[0]
@@ -160,7 +160,7 @@ class Shop(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = self.headers.get("content-length", "")
-        if not length.isdecimal() or int(length) > 65_536:  # an event has less than 20 KB
+        if not length.isdecimal() or int(length) > 65_536:  # an event is smaller than 20 KB
             return self.page(413, "<h1>Too large</h1>")
         body = self.rfile.read(int(length))
         try:
@@ -170,21 +170,21 @@ class Shop(BaseHTTPRequestHandler):
                 return self.pay(body)
         except Exception:
             traceback.print_exc()
-            return self.page(500, "<h1>Something went wrong</h1>")  # a webhook then comes again
+            return self.page(500, "<h1>Something went wrong</h1>")  # Edgetill then sends a webhook again
         return self.page(404, "<h1>Not found</h1>")
 
     def webhook(self, body):
         if not is_genuine(body, self.headers):
             return self.answer(400, "text/plain", "wrong signature")
         record(json.loads(body))
-        return self.answer(200, "text/plain", "ok")  # 2xx says that the event need not come again
+        return self.answer(200, "text/plain", "ok")  # 2xx means that the event need not be sent again
 
     def pay(self, body):
-        [again] = urllib.parse.parse_qs(body.decode()).get("order", [""])  # "Try again" names the order
+        [again] = urllib.parse.parse_qs(body.decode()).get("order", [""])  # the "Try again" button sends the order's id
         order = find_order(again) or new_order()
         try:
             invoice = create_invoice(order)
-        except (OSError, http.client.HTTPException, ValueError) as problem:  # no answer, half of one, a refusal, or no JSON
+        except (OSError, http.client.HTTPException, ValueError) as problem:  # no answer, part of one, a refusal, or invalid JSON
             print("Edgetill:", problem, flush=True)
             return self.order_page(503, order)
         return self.answer(303, "text/plain", "", {"location": invoice["checkoutUrl"]})
