@@ -100,27 +100,32 @@ export const claimColumns = (claimId: Placeholder) => ({
  */
 const MOST_GIVEN = 200;
 const MOST_ARRIVED = 20;
-/** Block times are inexact, so an invoice that was created or ended around the time of a transfer may also be the intended one. */
-const RIVAL_SLACK_MS = 10 * MINUTE_MS;
+/**
+ * Block times are inexact and in whole seconds. So a payment made after an invoice was created can have an earlier block time, and another invoice
+ * that was created or ended around that time may also be the intended one.
+ */
+const BLOCK_TIME_SLACK_MS = 10 * MINUTE_MS;
 
 const givenThere = sql`payment_methods rival indexed by payment_methods_address where rival.network = came.network
   and rival.address = came.to_address`;
 
 /**
  * Uncredited transfers that no payer named and that can only be meant for this invoice (security.md 4, "What a page shows of a transfer"): sent to
- * one of its addresses while it was monitored, and stored for its merchant, while no other invoice of any merchant had that address. Oldest first.
+ * one of its addresses while it was monitored, first seen after the invoice had the address, and stored for its merchant, while no other invoice of
+ * any merchant had that address. Oldest first.
  */
 export const arrivedColumns = () => ({
   arrived: sql`(select json_group_array(${paymentJson("came")}) from (select came.* from payment_methods own
     cross join payments came indexed by payments_loose_unmatched on came.network = own.network and came.to_address = own.address
       and came.status = 'UNMATCHED' and came.created_at_ms >= own.activated_at_ms
     where own.invoice_id = invoices.id and own.status = 'ACTIVE' and came.merchant_id = invoices.merchant_id
-    and came.received_at_ms between own.activated_at_ms and invoices.monitor_until_ms and came.tx_hash not like 'block:%'
+    and came.received_at_ms between own.activated_at_ms - ${sql.raw(String(BLOCK_TIME_SLACK_MS))} and invoices.monitor_until_ms
+    and came.tx_hash not like 'block:%'
     and (select count(*) from (select 1 from ${givenThere} limit ${sql.raw(String(MOST_GIVEN + 1))})) <= ${sql.raw(String(MOST_GIVEN))}
     and not exists (select 1 from ${givenThere} and rival.invoice_id <> invoices.id
-      and rival.activated_at_ms - ${sql.raw(String(RIVAL_SLACK_MS))} <= came.received_at_ms
+      and rival.activated_at_ms - ${sql.raw(String(BLOCK_TIME_SLACK_MS))} <= came.received_at_ms
       and came.received_at_ms <= (select meant.monitor_until_ms from invoices meant where meant.id = rival.invoice_id)
-        + ${sql.raw(String(RIVAL_SLACK_MS))})
+        + ${sql.raw(String(BLOCK_TIME_SLACK_MS))})
     group by came.id order by came.received_at_ms, came.id limit ${sql.raw(String(MOST_ARRIVED))}) came)`
     .mapWith(decodePayments)
     .as("arrived_json"),

@@ -70,6 +70,16 @@ describe("a transfer in another coin, while only one order has the address", () 
     expect([after.hashes, after.text.includes(transfer.txHash)]).toEqual([[], true]);
   });
 
+  it("is shown if its block is up to ten minutes older than the order but was first read after it, because block times are inexact and in whole seconds", async () => {
+    const { merchant, address } = await stand();
+    const { id } = await order(merchant);
+    const now = Date.now();
+    const behind = wrongCoin(address, { block: blockAt(100, now - 9 * MINUTE_MS) });
+    await arrive(behind);
+    await arrive(wrongCoin(address, { block: blockAt(99, now - 11 * MINUTE_MS) }));
+    expect((await shownTo(id)).hashes).toEqual([behind.txHash]);
+  });
+
   it("is not shown once it was ignored, or if it arrived before the order or after its end", async () => {
     const { merchant, address } = await stand();
     const early = wrongCoin(address, { block: blockAt(99, Date.now() - HOUR_MS) });
