@@ -2193,6 +2193,8 @@ export interface components {
       customerId?: string | undefined;
       /** @description Only the invoice with your external id. */
       externalId?: string | undefined;
+      /** @description Only these invoices: up to 100 ids, separated by commas. */
+      ids?: string | undefined;
       /**
        * Format: date-time
        * @description Only invoices created at or after this time.

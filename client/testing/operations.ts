@@ -238,14 +238,16 @@ function fits<T>(wanted: T | undefined, value: T): boolean {
 
 function listInvoices(state: FakeState, query: Query<"listInvoices">): object {
   const { createdFrom = 0, createdTo = Number.POSITIVE_INFINITY, search } = query;
-  const { status, currency, customerId, externalId, needsReview } = query;
+  const { status, currency, customerId, externalId, ids, needsReview } = query;
   const files = [...state.invoices.keys()].map((id) => currentFile(state, id));
   const found = files.filter((file) => {
     const { invoice } = file;
     const { createdAtMs: atMs } = invoice;
     const isNamed = fits(status, invoice.status) && fits(currency, invoice.currency);
     const isOf =
-      fits<string | null>(customerId, invoice.customerId) && fits<string | null>(externalId, invoice.externalId);
+      fits<string | null>(customerId, invoice.customerId) &&
+      fits<string | null>(externalId, invoice.externalId) &&
+      (ids?.includes(invoice.id) ?? true);
     const isMeant = isNamed && isOf && fits(needsReview, invoice.needsReview);
     const isInTime = createdFrom <= atMs && atMs <= createdTo;
     return (

@@ -4,6 +4,7 @@ import { GATHER_MS } from "../../dashboard/src/api/live.ts";
 import { untilIdle } from "../support/page-idle.ts";
 import { enter } from "./console-entry.ts";
 import { EXPECTED_IN_CONSOLE } from "./console-harness.ts";
+import { createOrder, openMerchant } from "./console-merchant.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 import { emailOf, takeShop } from "./testbed.ts";
 
@@ -46,6 +47,18 @@ describeInBrowser("the first page that is opened", () => {
     expect(requests).toBeLessThanOrEqual(MOST_REQUESTS);
     // Counts everything that is sent over the network, including styles and answers.
     if (rest === "") expect(loads.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(MOST_BYTES);
+  });
+
+  it("makes at most 25 requests for an audit log whose entries are about twenty invoices, and names them all", async () => {
+    const { page: shopPage } = await browsing.visit({ alsoSaid: EXPECTED_IN_CONSOLE });
+    const merchant = await openMerchant(shopPage);
+    for (let number = 1; number <= 20; number++) await createOrder(merchant, `Order ${number}`);
+    const { page, loads, sockets } = await browsing.visit({ alsoSaid: EXPECTED_IN_CONSOLE });
+    await page.context().addCookies(await shopPage.context().cookies());
+    await page.goto(`/console/${merchant.id}/audit`);
+    for (const number of [1, 20]) await page.getByText(`You created “Order ${number}” for $49.90`).waitFor();
+    await untilIdle(page);
+    expect(loads.length + sockets.length).toBeLessThanOrEqual(MOST_REQUESTS);
   });
 
   it("requests nothing twice, even after its live updates have begun", async () => {

@@ -120,6 +120,18 @@ describe("filters", () => {
     expect(ids(open)).toContain(kept.id);
   });
 
+  test("by ids return exactly these invoices, newest first, and none of another merchant or without such an id", async () => {
+    const named = [made[4], made[1], made[6]].map((invoice) => invoice?.id);
+    expect(ids((await list(`?ids=${named.join(",")},inv_none&limit=100`)).data)).toEqual([
+      named[2],
+      named[0],
+      named[1],
+    ]);
+    expect((await list(`?ids=${named.join(",")}&status=PAID`)).data).toEqual([]);
+    expect((await list(`?ids=${named.join(",")}`, stranger)).data).toEqual([]);
+    expectRefusal(await shop.get(`/invoices?ids=${"x,".repeat(100)}x`), 400);
+  });
+
   test("by currency, externalId and customer return exactly the matches", async () => {
     const externalId = unique("order");
     const invoice = await createInvoice(shop, { currency: "CHF", externalId, customerEmail });

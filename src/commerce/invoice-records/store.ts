@@ -80,6 +80,7 @@ export interface InvoiceFilter {
   readonly currency?: string | undefined;
   readonly customerId?: string | undefined;
   readonly externalId?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
   readonly createdFrom?: number | undefined;
   readonly createdTo?: number | undefined;
   /** In micro-units of the invoice's currency. */
@@ -132,12 +133,15 @@ export function countInvoices(db: Db, merchantId: string, filter: InvoiceFilter,
 
 function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[] {
   return [
-    // The unary plus keeps SQLite from reading all of the merchant's rows: it looks up those that the search found.
-    sql`${sql.raw(filter.search === undefined ? "" : "+")}${invoices.merchantId} = ${merchantId}`,
+    // The unary plus keeps SQLite from reading all of the merchant's rows: it looks up those that were named or that the search found.
+    sql`${sql.raw(filter.search === undefined && filter.ids === undefined ? "" : "+")}${invoices.merchantId} = ${merchantId}`,
     filter.status === undefined ? undefined : eq(invoices.status, filter.status),
     filter.currency === undefined ? undefined : eq(invoices.currency, filter.currency),
     filter.customerId === undefined ? undefined : sql`${invoices.customerId} = ${filter.customerId}`,
     filter.externalId === undefined ? undefined : eq(invoices.externalId, filter.externalId),
+    filter.ids === undefined
+      ? undefined
+      : sql`${invoices.id} in (select value from json_each(${JSON.stringify(filter.ids)}))`,
     filter.createdFrom === undefined ? undefined : sql`${invoices.createdAtMs} >= ${filter.createdFrom}`,
     filter.createdTo === undefined ? undefined : sql`${invoices.createdAtMs} <= ${filter.createdTo}`,
     filter.amountFrom === undefined ? undefined : gte(invoices.amountMicros, filter.amountFrom),

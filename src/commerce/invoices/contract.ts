@@ -124,6 +124,18 @@ export const resolveInvoiceBody = () =>
     txHash: text(100).optional().meta({ description: "With RETURNED: the transaction that sent the money back." }),
   });
 
+/** The most invoices of one page, so that all that are asked for can be on it. */
+const MOST_IDS = 100;
+
+const idsParameter = () =>
+  z
+    .string()
+    .min(1)
+    .max(4_000)
+    .transform((text) => text.split(","))
+    .refine((ids) => ids.length <= MOST_IDS, `must be at most ${MOST_IDS} ids`)
+    .meta({ type: "string" });
+
 export const listInvoicesQuery = () =>
   z.object({
     ...listQuery(),
@@ -131,6 +143,7 @@ export const listInvoicesQuery = () =>
     currency: currency().optional().meta({ description: "Only invoices in this currency." }),
     customerId: z.string().max(40).optional().meta({ description: "Only invoices of this customer." }),
     externalId: z.string().max(200).optional().meta({ description: "Only the invoice with your external id." }),
+    ids: idsParameter().optional().meta({ description: "Only these invoices: up to 100 ids, separated by commas." }),
     createdFrom: timeParameter().optional().meta({ description: "Only invoices created at or after this time." }),
     createdTo: timeParameter().optional().meta({ description: "Only invoices created at or before this time." }),
     amountFrom: amountParameter().optional().meta({ description: "Only invoices of this amount or more." }),

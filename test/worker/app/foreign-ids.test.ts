@@ -177,7 +177,13 @@ describe("a list", () => {
         .filter(({ name }) => !(name in ASKED) && !NO_ID.test(name))
         .map(({ name }) => [spec, name] as const),
     );
-    expect([...new Set(named.map(([, name]) => name))].sort()).toEqual(["actor", "after", "customerId", "invoiceId"]);
+    expect([...new Set(named.map(([, name]) => name))].sort()).toEqual([
+      "actor",
+      "after",
+      "customerId",
+      "ids",
+      "invoiceId",
+    ]);
     for (const [spec, name] of named) {
       const ids = Object.values(theirs.ids).filter((id) => /^[a-z]{3}_/.test(id));
       for (const id of name in theirs.ids ? [theirs.ids[name] ?? ""] : ids) {

@@ -215,6 +215,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
         "cursor",
         "customerId",
         "externalId",
+        "ids",
         "limit",
         "needsReview",
         "network",
