@@ -1,7 +1,7 @@
-// The size of the console's pages, and their load time on a slow phone. Each page is opened directly and from another page, in a real browser. The
+// The size of the console's pages and of the payment page, and their load time on a slow phone; and where the payment page's QR code is. Each page is opened directly and from another page, in a real browser. The
 // development server compresses files as Cloudflare's edge does.
 import { CONSOLE_PAGES } from "../../src/app/console/paths.ts";
-import { type Timed, time, type Weighed, weigh } from "../console/measure.ts";
+import { type Checkout, measureCheckout, type Timed, time, type Weighed, weigh } from "../console/measure.ts";
 import { openStage, type Stage } from "../console/stage.ts";
 import type { Context } from "../context.ts";
 import type { Figure, Outcome } from "../report.ts";
@@ -13,7 +13,16 @@ const MAX_FIRST_KIB = 300;
 const MAX_FURTHER_KIB = 80;
 const MAX_PAINTED_MS = 2_000;
 const MAX_USABLE_MS = 5_000;
+const MAX_CHECKOUT_KIB = 15;
+const MAX_CHECKOUT_USABLE_MS = 1_000;
 const ROUNDS = 3;
+
+const SCREENS = [
+  { name: "wide", viewport: { width: 1_280, height: 800 } },
+  { name: "phone", viewport: { width: 390, height: 844 } },
+] as const;
+
+type Shown = { readonly name: string; readonly height: number; readonly rounds: readonly Checkout[] };
 
 type Name = keyof typeof CONSOLE_PAGES;
 type Measured = Weighed & { readonly name: string; readonly times: readonly Timed[] };
@@ -36,7 +45,12 @@ export async function consolePages(context: Context): Promise<Outcome> {
       context.progress(`opening ${path}`);
       pages.push(await measured(stage, name, path, context.options.isQuick ? 1 : ROUNDS));
     }
-    return { figures: pages.flatMap(figuresOf), listings: [listingOf(pages)] };
+    context.progress("opening the payment page");
+    const shown = await checkouts(stage, context.options.isQuick ? 1 : ROUNDS);
+    return {
+      figures: [...pages.flatMap(figuresOf), ...shown.flatMap(checkoutFigures)],
+      listings: [listingOf(pages), checkoutListing(shown)],
+    };
   } finally {
     await stage.stop();
   }
@@ -49,6 +63,51 @@ async function measured(stage: Stage, name: string, pattern: string, rounds: num
   const times: Timed[] = [];
   for (let round = 0; round < rounds; round++) times.push(await time(visit, path));
   return { name: name === HOME ? "Home" : name, ...weight, times };
+}
+
+async function checkouts(stage: Stage, rounds: number): Promise<readonly Shown[]> {
+  const shown: Shown[] = [];
+  for (const { name, viewport } of SCREENS) {
+    const measured: Checkout[] = [];
+    for (let round = 0; round < rounds; round++)
+      measured.push(await measureCheckout({ stage, session: undefined, viewport }, `/pay/${stage.ids.invoiceId}`));
+    shown.push({ name, height: viewport.height, rounds: measured });
+  }
+  return shown;
+}
+
+function checkoutFigures({ name, rounds }: Shown): readonly Figure[] {
+  const usable = rounds.map(({ usableMs }) => usableMs);
+  const bytes = Math.max(...rounds.map((each) => each.bytes));
+  return [
+    {
+      what: `payment page, ${name}: everything it transfers`,
+      baseline: `the bound of ${MAX_CHECKOUT_KIB} KiB`,
+      ratio: spread([bytes / (MAX_CHECKOUT_KIB * KIB)]),
+      target: { atMost: 1 },
+      measured: `${(bytes / KIB).toFixed(1)} KiB`,
+    },
+    {
+      what: `payment page, ${name}: usable on a slow phone's line`,
+      baseline: `the bound of ${MAX_CHECKOUT_USABLE_MS / 1_000} s`,
+      ratio: spread(usable.map((each) => each / MAX_CHECKOUT_USABLE_MS)),
+      target: { atMost: 1 },
+      measured: seconds(spread(usable)),
+    },
+  ];
+}
+
+function checkoutListing(shown: readonly Shown[]) {
+  return {
+    title: "The payment page at the same line and CPU: where its QR code begins, in CSS pixels from the top",
+    columns: ["screen", "height", "QR code begins at", "whole QR code in view"],
+    rows: shown.map(({ name, height, rounds }) => [
+      name,
+      `${height}`,
+      `${spread(rounds.map(({ qrTop }) => qrTop)).median.toFixed(0)}`,
+      rounds.every(({ isQrInView }) => isQrInView) ? "yes" : "no",
+    ]),
+  };
 }
 
 function pathIn({ ids }: Stage, pattern: string): string {

@@ -1,5 +1,5 @@
-// Measures one page of the console, opened in a browser with an empty cache.
-import type { BrowserContext, Page } from "playwright-core";
+// Measures one page of the console, or a payment page, opened in a browser with an empty cache.
+import type { BrowserContext, Page, ViewportSize } from "playwright-core";
 import type { Session, Stage } from "./stage.ts";
 
 /** A slow phone on a slow connection: 1.6 Mbit/s down, a round trip of 150 ms, a quarter of this machine's speed. */
@@ -30,6 +30,8 @@ interface Opened {
   readonly page: Page;
   /** Bytes of scripts transferred so far, including headers. */
   readonly scriptBytes: () => number;
+  /** Bytes of everything transferred so far, including headers. */
+  readonly allBytes: () => number;
   readonly context: BrowserContext;
   /** Waits until the page is complete and loads nothing more. */
   readonly untilReady: () => Promise<void>;
@@ -39,12 +41,14 @@ interface Visit {
   readonly stage: Stage;
   /** The user's session; undefined if nobody is signed in. */
   readonly session: Session | undefined;
+  readonly viewport?: ViewportSize;
 }
 
-async function opened({ stage, session }: Visit, isSlow = false): Promise<Opened> {
+async function opened({ stage, session, viewport }: Visit, isSlow = false): Promise<Opened> {
   const context = await stage.browser.newContext({
     baseURL: stage.baseUrl,
     ...(session === undefined ? {} : { storageState: session }),
+    ...(viewport === undefined ? {} : { viewport }),
   });
   context.setDefaultTimeout(READY_WITHIN_MS);
   await context.addInitScript(WATCH_READY);
@@ -53,6 +57,7 @@ async function opened({ stage, session }: Visit, isSlow = false): Promise<Opened
   const scripts = new Set<string>();
   const running = new Set<string>();
   let bytes = 0;
+  let allBytes = 0;
   let lastMs = performance.now();
   const ended = (requestId: string) => {
     running.delete(requestId);
@@ -64,6 +69,7 @@ async function opened({ stage, session }: Visit, isSlow = false): Promise<Opened
   });
   client.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
     ended(requestId);
+    allBytes += encodedDataLength;
     if (scripts.has(requestId)) bytes += encodedDataLength;
   });
   client.on("Network.loadingFailed", ({ requestId }) => ended(requestId));
@@ -82,7 +88,7 @@ async function opened({ stage, session }: Visit, isSlow = false): Promise<Opened
       await page.waitForTimeout(LOOK_EVERY_MS);
     }
   };
-  return { page, context, scriptBytes: () => bytes, untilReady };
+  return { page, context, scriptBytes: () => bytes, allBytes: () => allBytes, untilReady };
 }
 
 function isWhole(page: Page): Promise<boolean> {
@@ -132,4 +138,29 @@ export async function time(visit: Visit, path: string): Promise<Timed> {
   await context.close();
   if (paintedMs === undefined) throw new Error(`${path} was never painted`);
   return { paintedMs, usableMs };
+}
+
+export interface Checkout {
+  readonly bytes: number;
+  /** When the page was complete and its scripts had run. */
+  readonly usableMs: number;
+  /** Where the QR code begins, in CSS pixels from the top of the page. */
+  readonly qrTop: number;
+  /** Whether the whole QR code is visible without scrolling. */
+  readonly isQrInView: boolean;
+}
+
+/** Measures a payment page on the simulated slow phone's line and processor. */
+export async function measureCheckout(visit: Visit, path: string): Promise<Checkout> {
+  const { page, context, allBytes, untilReady } = await opened(visit, true);
+  await page.goto(path, { waitUntil: "commit" });
+  await untilReady();
+  const usableMs = await page.evaluate<number>(
+    'Math.max(window.__readyMs, performance.getEntriesByType("navigation")[0].loadEventEnd)',
+  );
+  const box = await page.locator(".qr").boundingBox();
+  const height = page.viewportSize()?.height ?? 0;
+  await context.close();
+  if (box === null) throw new Error(`${path} shows no QR code`);
+  return { bytes: allBytes(), usableMs, qrTop: box.y, isQrInView: box.y + box.height <= height };
 }
