@@ -7,6 +7,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
+import { lastPaidAt } from "../invoice-records/store.ts";
 import type { InvoicePayment } from "./invoice-line.ts";
 
 type Exported = "payments" | "invoices";
@@ -125,8 +126,9 @@ export function selectInvoiceSpan(db: Db, merchantId: string, span: Span) {
       customerName: customers.name,
       statusAtMs: sql<number | null>`(select time_ms from timeline_items where invoice_id = invoices.id
         order by position desc limit 1)`.as("status_at_ms"),
-      paidAtMs: sql<number | null>`iif(invoices.status in ('PAID', 'OVERPAID'), (select max(time_ms) from timeline_items
-        where invoice_id = invoices.id and payment_status in ('PAID', 'OVERPAID')), null)`.as("paid_at_ms"),
+      paidAtMs: sql<
+        number | null
+      >`iif(invoices.status in ('PAID', 'OVERPAID'), ${lastPaidAt(sql`invoices.id`)}, null)`.as("paid_at_ms"),
       payments:
         sql`(select json_group_array(json_object('txHash', tx_hash, 'cryptocurrency', cryptocurrency, 'network', network))
         from (select tx_hash, cryptocurrency, network from payments where invoice_id = invoices.id

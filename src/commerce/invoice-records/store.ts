@@ -64,6 +64,10 @@ const fileColumns = () => ({
     .as("cursors_json"),
 });
 
+/** When an invoice last became PAID or OVERPAID; null if it never did. */
+export const lastPaidAt = (invoiceId: SQL) =>
+  sql`(select max(time_ms) from timeline_items where invoice_id = ${invoiceId} and payment_status in ('PAID', 'OVERPAID'))`;
+
 /** An invoice with all its relations, read as one row by one statement. */
 export const selectInvoiceRow = prepared(
   (merchantId: string, invoiceId: string) => ({ id: invoiceId, merchantId }),

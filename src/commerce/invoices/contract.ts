@@ -11,7 +11,7 @@ import {
   time,
   timeParameter,
 } from "../../lib/fields.ts";
-import { listBody, listQuery } from "../../lib/pagination.ts";
+import { listBody, listQuery, MAX_LIMIT } from "../../lib/pagination.ts";
 import { isRedirectUrl } from "../../lib/redirect-url.ts";
 import { INVOICE_ORIGINS, INVOICE_STATUSES } from "../../platform/column-values.ts";
 import { currencyField as currency } from "../../rates/contract.ts";
@@ -124,16 +124,14 @@ export const resolveInvoiceBody = () =>
     txHash: text(100).optional().meta({ description: "With RETURNED: the transaction that sent the money back." }),
   });
 
-/** The most invoices of one page, so that all that are asked for can be on it. */
-const MOST_IDS = 100;
-
 const idsParameter = () =>
   z
     .string()
     .min(1)
     .max(4_000)
     .transform((text) => text.split(","))
-    .refine((ids) => ids.length <= MOST_IDS, `must be at most ${MOST_IDS} ids`)
+    // As many as fit on one page.
+    .refine((ids) => ids.length <= MAX_LIMIT, `must be at most ${MAX_LIMIT} ids`)
     .meta({ type: "string" });
 
 export const listInvoicesQuery = () =>
@@ -278,6 +276,5 @@ export const PICK_REFUSALS = [
   "ANY_AMOUNT_NEEDS_OWN_ADDRESS",
   "LIMIT_REACHED",
   "PUBLIC_ADDRESS_LIMIT",
-  "LIMIT_REACHED",
   "NETWORK_NOT_WATCHED",
 ] as const;

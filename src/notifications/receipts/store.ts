@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Brand } from "../../accounts/merchants/settings.ts";
+import { lastPaidAt } from "../../commerce/invoice-records/store.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { DAY_MS } from "../../lib/time.ts";
@@ -74,7 +75,7 @@ export function selectReceiptFacts(db: Db, invoiceIds: readonly InvoiceId[]) {
     (select users.id, users.email from members join users on users.id = members.user_id
     where members.merchant_id = bill.merchant_id and members.role in ('OWNER', 'ADMIN')
     order by members.created_at_ms, members.id) user)`;
-  const paidAt = sql`(select max(time_ms) from timeline_items where invoice_id = bill.id and payment_status in ('PAID', 'OVERPAID'))`;
+  const paidAt = lastPaidAt(sql`bill.id`);
   // Each column has its own name, because D1 returns only one of several columns with the same name from a join.
   return db
     .select({
